@@ -103,6 +103,7 @@ impl PlanInHand {
         PlanUse {
             plan: self.plan.id,
             member: Some(member),
+            is_compared: false,
         }
     }
 

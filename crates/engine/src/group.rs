@@ -110,10 +110,12 @@ impl Stepper<'_> {
             return None;
         };
         let key = child.reference.key();
-        let mut members = application.members.iter();
+        let mut members = application.members.iter().enumerate();
+        let (index, member) = members.find(|(_, member)| member.reference.key() == key)?;
         Some(PlanUse {
             plan: application.plan?,
-            member: Some(members.position(|member| member.reference.key() == key)?),
+            member: Some(index),
+            is_compared: member.is_compared,
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use ucp_cloud::Fault;
-use ucp_look::{Accounts, Lister, Look, Planned, PlannedMember, Reader, Seen};
+use ucp_look::{Accounts, Lister, Look, Planned, PlannedMember, Reader, Seen, departure};
 use ucp_model::operation::{Listing, Observation, Presence, ResourceWork, Search, State, Work};
 use ucp_model::{Failure, Identifier, ResourceDescription, ResourcePage};
 use ucp_seal::AssociatedData;
@@ -63,7 +63,7 @@ impl Stepper<'_> {
         };
         let Some(StoredPlan { content, .. }) = self.engine.store().get_plan(used.plan).await?
         else {
-            return Ok(Some(ucp_look::stale(Vec::new())));
+            return Ok(Some(departure(work, Vec::new())));
         };
         let place = AssociatedData::PlanContent(used.plan);
         let opened = self.engine.parts().keys.sealing.open(place, &content.0);
@@ -78,7 +78,7 @@ impl Stepper<'_> {
         let baseline = self.claimed.baseline.as_ref();
         Ok(match member {
             Some(member) => member.departed(work, baseline, schema, presence, planned),
-            None => Some(ucp_look::stale(Vec::new())),
+            None => Some(departure(work, Vec::new())),
         })
     }
 

@@ -4,14 +4,14 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use ucp_model::operation::{Options, PlanOutcome, Presence, ResourceWork, State};
+use ucp_model::operation::{Options, Presence};
 use ucp_model::{
     Baseline, Detail, ErrorCode, Failure, Identifier, Reference, ReferenceId, Scope, TypeName, json,
 };
 use ucp_plan::{Action, Plan, first_difference, is_as_planned, settled};
 use ucp_schema::ResourceSchema;
 
-use crate::Planned;
+pub(crate) const ANOTHER_VALUE: &str = "AWS shows another value than when it was planned.";
 
 /// What is kept of a plan beside what was declared for it. `C` is what it shows of a resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -167,8 +167,9 @@ impl PlanBasis {
             tell("SchemaChanged", message, None);
         }
         let changed = match (&self.live, &now.live) {
-            (LiveBasis::Model(before), LiveBasis::Model(now)) => first_difference(before, now)
-                .map(|place| ("AWS shows another value than when it was planned.", place)),
+            (LiveBasis::Model(before), LiveBasis::Model(now)) => {
+                first_difference(before, now).map(|place| (ANOTHER_VALUE, place))
+            }
             (LiveBasis::Unread, _) => None,
             (before, now) if before == now => None,
             (_, LiveBasis::Absent) => Some(("AWS does not show it any more.", String::new())),
@@ -179,14 +180,18 @@ impl PlanBasis {
             _ => Some(("It can be read now, or no longer.", String::new())),
         };
         if let Some((message, place)) = changed {
-            let target = format!("/properties{place}");
-            tell("LiveStateChanged", message, Some(target));
+            details.push(live_state_changed(message, &place));
         }
         details
     }
 }
 
-fn digest(baseline: &Baseline) -> String {
+/// Returns the detail of a live state that is another one at a place.
+pub(crate) fn live_state_changed(message: &str, place: &str) -> Detail {
+    Detail::at("LiveStateChanged", message, format!("/properties{place}"))
+}
+
+pub(crate) fn digest(baseline: &Baseline) -> String {
     let value = serde_json::to_value(baseline).unwrap_or_default();
     hex::encode(Sha256::digest(json::canonical(&value)))
 }
@@ -217,11 +222,10 @@ impl PlannedMember {
             return Ok(());
         };
         let now = PlanBasis::of(reference, schema.fingerprint(), live);
-        let step = plan.and_then(|plan| PlannedStep::of(plan.action));
         self.judge_basis(&now)?;
-        match (step, plan) {
-            (Some(step), Some(plan)) => self.judge_step(step, Some(plan), schema),
-            (None, _) | (_, None) => Ok(()),
+        match plan.and_then(|plan| PlannedStep::of(plan.action)) {
+            Some(step) => refusal(self.step_differences(step, plan, schema)),
+            None => Ok(()),
         }
     }
 
@@ -237,11 +241,35 @@ impl PlannedMember {
 
     /// Refuses a basis that is another one.
     pub fn judge_basis(&self, now: &PlanBasis) -> Result<(), Failure> {
-        let details = self.basis.differences(now);
-        match details.is_empty() {
-            true => Ok(()),
-            false => Err(stale(self.placed(details))),
+        refusal(self.basis_differences(now))
+    }
+
+    /// Returns what is different in the basis now.
+    pub(crate) fn basis_differences(&self, now: &PlanBasis) -> Vec<Detail> {
+        self.placed(self.basis.differences(now))
+    }
+
+    /// Returns in what a change differs from the one that was planned.
+    pub(crate) fn step_differences(
+        &self,
+        step: PlannedStep,
+        plan: Option<&Plan>,
+        schema: &ResourceSchema,
+    ) -> Vec<Detail> {
+        let is_as_planned = |plan: &Plan| {
+            let model = settled(&plan.planned, schema);
+            let planned = self.planned.as_ref();
+            planned.is_none_or(|planned| is_as_planned(planned, &model))
+        };
+        if step == PlannedStep::Nothing || step == self.step && plan.is_none_or(is_as_planned) {
+            return Vec::new();
         }
+        let message = "Another change would be made than the one that was planned.";
+        self.placed(vec![Detail {
+            code: ErrorCode::PlanMismatch.into(),
+            message: message.to_owned(),
+            target: None,
+        }])
     }
 
     /// Names the resource in details that do not say where they are.
@@ -255,121 +283,11 @@ impl PlannedMember {
             })
             .collect()
     }
-
-    fn judge_step(
-        &self,
-        step: PlannedStep,
-        plan: Option<&Plan>,
-        schema: &ResourceSchema,
-    ) -> Result<(), Failure> {
-        let is_planned = match (step, plan) {
-            (PlannedStep::Nothing, _) => true,
-            (step, None) => step == self.step,
-            (step, Some(plan)) => {
-                let model = settled(&plan.planned, schema);
-                step == self.step
-                    && self
-                        .planned
-                        .as_ref()
-                        .is_none_or(|planned| is_as_planned(planned, &model))
-            }
-        };
-        match is_planned {
-            true => Ok(()),
-            false => {
-                let message = "Another change would be made than the one that was planned.";
-                let detail = Detail {
-                    code: ErrorCode::PlanMismatch.into(),
-                    message: message.to_owned(),
-                    target: None,
-                };
-                Err(stale(self.placed(vec![detail])))
-            }
-        }
-    }
-
-    /// Returns why a worker that carries out the plan must not do what it has found out to be done: it may do what was
-    /// planned, or nothing.
-    pub fn departed(
-        &self,
-        work: &ResourceWork,
-        baseline: Option<&Baseline>,
-        schema: &ResourceSchema,
-        presence: &Presence,
-        planned: &Planned,
-    ) -> Option<Failure> {
-        self.judge_look(work, baseline, schema, presence, planned)
-            .err()
-    }
-
-    fn judge_look(
-        &self,
-        work: &ResourceWork,
-        baseline: Option<&Baseline>,
-        schema: &ResourceSchema,
-        presence: &Presence,
-        planned: &Planned,
-    ) -> Result<(), Failure> {
-        let step = match &planned.outcome {
-            PlanOutcome::Create { .. } => Some(PlannedStep::Create),
-            PlanOutcome::Update { .. } => Some(PlannedStep::Update),
-            PlanOutcome::Replace { .. } => Some(PlannedStep::Replace),
-            PlanOutcome::Delete(_) => Some(PlannedStep::Delete),
-            PlanOutcome::Nothing => Some(PlannedStep::Nothing),
-            PlanOutcome::Impossible(_) => None,
-        };
-        if work.replacing.is_some() {
-            // One of the two calls of a replacement that was planned.
-            return Ok(());
-        }
-        if let State::Submitting(intent) = &work.state
-            && intent.unanswered > 0
-        {
-            return match step {
-                Some(PlannedStep::Create | PlannedStep::Update | PlannedStep::Replace) => {
-                    Err(after_lost_reply())
-                }
-                Some(PlannedStep::Nothing | PlannedStep::Delete) | None => Ok(()),
-            };
-        }
-        let Some(live) = LiveBasis::of(presence, schema) else {
-            return Ok(());
-        };
-        // What is gone need not be deleted.
-        let is_gone = step == Some(PlannedStep::Nothing) && self.step == PlannedStep::Delete;
-        self.judge_basis(&PlanBasis {
-            mapping: mapping(work),
-            last_applied: baseline.map(digest),
-            schema: schema.fingerprint().to_owned(),
-            live: match is_gone {
-                true => self.basis.live.clone(),
-                false => live,
-            },
-        })?;
-        match step {
-            Some(step) => self.judge_step(step, planned.plan.as_deref(), schema),
-            None => Ok(()),
-        }
-    }
 }
 
-/// What the alias stood for when the operation was accepted.
-fn mapping(work: &ResourceWork) -> Option<Mapping> {
-    work.reference.as_ref()?;
-    work.state_before?;
-    let identifier = work.spelled.as_ref().or(work.identifier.as_ref());
-    Some(Mapping {
-        identifier: identifier.filter(|_| work.was_referenced).cloned(),
-        owned: work.was_owned,
-    })
-}
-
-/// The failure of a change whose reply was lost, and which does not show.
-fn after_lost_reply() -> Failure {
-    let message = "The reply to the change was lost, and the resource is not as planned. A plan is carried out once, so nothing more was sent. Ask for a new plan, which shows what is left to do.";
-    Failure::new(ErrorCode::StalePlan, message).with_details(vec![Detail {
-        code: "LiveStateChanged".to_owned(),
-        message: "AWS shows something else than what was planned.".to_owned(),
-        target: Some("/properties".to_owned()),
-    }])
+fn refusal(differences: Vec<Detail>) -> Result<(), Failure> {
+    match differences.is_empty() {
+        true => Ok(()),
+        false => Err(stale(differences)),
+    }
 }

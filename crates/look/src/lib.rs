@@ -3,6 +3,7 @@
 //! Requests and workers look in the same way, each by a [`Reader`] of its own. What follows from a look is decided by
 //! [`ucp_model::operation::decide`].
 
+mod departure;
 mod kept;
 mod limits;
 mod listing;
@@ -23,6 +24,7 @@ use ucp_model::{
 use ucp_plan::Desired;
 use ucp_schema::ResourceSchema;
 
+pub use departure::departure;
 pub use kept::{LiveBasis, Mapping, PlanBasis, PlanContent, PlannedMember, PlannedStep, stale};
 pub use limits::LIMITS;
 pub use listing::{Lister, list};

@@ -87,6 +87,10 @@ pub struct PlanUse {
     pub plan: PlanId,
     /// The index of the member; `None` for all of them.
     pub member: Option<usize>,
+    /// Whether it belongs to the apply of a set, which has compared all that AWS shows of the member with the plan before it
+    /// changed anything. What differs since may be the work of other members.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_compared: bool,
 }
 
 /// The status of a plan.

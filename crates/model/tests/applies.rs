@@ -42,6 +42,7 @@ fn member(alias: &str, goal: MemberGoal, depends_on: &[usize]) -> ApplyMember {
         goal,
         depends_on: depends_on.to_vec(),
         is_unchanged: false,
+        is_compared: false,
     }
 }
 

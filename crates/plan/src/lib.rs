@@ -62,6 +62,8 @@ pub use judge::{Judgement, Live, Question, Subject, Verdict, judge};
 pub use plan::{Action, Plan};
 pub use planning::plan;
 pub use proof::{Proven, prove, sent, unproven};
-pub use settled::{first_difference, is_as_planned, settled};
+pub use settled::{
+    Transition, first_departure, first_difference, first_difference_in, is_as_planned, settled,
+};
 pub use ucp_model::operation::UpdateMode as Mode;
 pub use warning::{Warning, WarningCode};

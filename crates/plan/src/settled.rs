@@ -1,5 +1,7 @@
 //! Comparison of a live or a planned model with what it was when a plan was made.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use ucp_model::json::{self, Step};
 use ucp_model::pointer::PointerBuf;
@@ -71,6 +73,89 @@ fn differs(one: &Value, other: &Value, place: &mut PointerBuf) -> bool {
         // The order is not that of the live model, so an index would tell nothing.
         _ => !json::equal(one, other),
     }
+}
+
+/// Returns the place of the first difference between two [settled] models in what a declaration names, if there is one.
+pub fn first_difference_in(declared: &Value, one: &Value, other: &Value) -> Option<String> {
+    let mut place = PointerBuf::root();
+    let differs = differs_in(declared, Some(one), Some(other), &mut place);
+    differs.then(|| place.as_str().to_owned())
+}
+
+/// Returns whether two values differ in what is declared of them, and leaves the place in `place`.
+fn differs_in(
+    declared: &Value,
+    one: Option<&Value>,
+    other: Option<&Value>,
+    place: &mut PointerBuf,
+) -> bool {
+    match (declared, one, other) {
+        (Value::Object(declared), Some(Value::Object(members)), Some(Value::Object(others))) => {
+            declared.iter().any(|(name, declared)| {
+                place.push_back(Step::Member(name));
+                let differs = differs_in(declared, members.get(name), others.get(name), place);
+                if !differs {
+                    place.pop_back();
+                }
+                differs
+            })
+        }
+        _ => !is_same(one, other),
+    }
+}
+
+fn is_same(one: Option<&Value>, other: Option<&Value>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => json::equal(one, other),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    }
+}
+
+/// A change of a model. Both sides of it are [settled].
+#[derive(Clone, Copy, Debug)]
+pub struct Transition<'a> {
+    /// The live model that it starts from.
+    pub before: &'a Value,
+    /// The planned model.
+    pub after: &'a Value,
+}
+
+/// Returns the first place where a change is another one than was planned, if there is one: it changes what was to stay, or
+/// what was to be changed starts from something else, or becomes something else. What neither of them touches may differ.
+pub fn first_departure(planned: Transition<'_>, found: Transition<'_>) -> Option<String> {
+    let mut place = PointerBuf::root();
+    let values = [planned.before, planned.after, found.before, found.after];
+    departs(values.map(Some), &mut place).then(|| place.as_str().to_owned())
+}
+
+/// Returns whether a value is changed otherwise than planned, and leaves the place in `place`. The values are that before
+/// the planned change and after it, and the same of the change that was found.
+fn departs(values: [Option<&Value>; 4], place: &mut PointerBuf) -> bool {
+    let [before, after, now, then] = values;
+    let is_open = after.is_some_and(is_unknown);
+    let objects = values.map(|value| value.and_then(Value::as_object));
+    if !is_open && let [Some(_), Some(_), Some(_), Some(_)] = objects {
+        let names: BTreeSet<&String> = objects.iter().flatten().flat_map(|it| it.keys()).collect();
+        return names.into_iter().any(|name| {
+            place.push_back(Step::Member(name));
+            let below = values.map(|value| value.and_then(|value| value.get(name)));
+            let departs = departs(below, place);
+            if !departs {
+                place.pop_back();
+            }
+            departs
+        });
+    }
+    if is_same(before, after) {
+        return !is_same(now, then);
+    }
+    let becomes_as_planned = match (after, then) {
+        (Some(after), Some(then)) => is_as_planned(after, then),
+        (Some(_), None) => is_open,
+        (None, then) => then.is_none(),
+    };
+    !is_same(before, now) || !becomes_as_planned
 }
 
 /// Returns whether a model is as it was planned, as far as that was known. Both are [settled].

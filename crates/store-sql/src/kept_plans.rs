@@ -123,7 +123,7 @@ pub(crate) async fn use_plan(
     by: Claimant,
 ) -> Result<Option<KeptPlan>, Abort> {
     let wanted = operation.work.plan().filter(|_| by == Claimant::Anyone);
-    let Some(PlanUse { plan, member }) = wanted else {
+    let Some(PlanUse { plan, member, .. }) = wanted else {
         return Ok(None);
     };
     let header = &operation.header;

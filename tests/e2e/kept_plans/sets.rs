@@ -181,3 +181,79 @@ async fn what_a_set_refers_to_must_be_what_was_planned(world: &World) {
     let reply = send(world, "apply", &other).await.expect(409);
     assert_eq!(reply.code(), "PlanMismatch");
 }
+
+/// Changes a live resource outside, or as another member of its set does.
+fn change(world: &World, name: &str, properties: &Value) {
+    let target = ("AWS::Logs::LogGroup", name);
+    let changed = world.aws.patch_out_of_band(None, None, target, properties);
+    changed.expect("it is there");
+}
+
+/// The first member of a set is changed before the others, and what is deleted last.
+fn in_turn(retention: u32) -> Value {
+    let log_group = |alias: &str, retention: u32| {
+        json!({"alias": alias, "type": LOGS, "dependsOn": ["a"],
+        "properties": {"LogGroupName": alias, "RetentionInDays": retention}})
+    };
+    let mut first = log_group("a", retention);
+    first["dependsOn"] = json!([]);
+    set(json!([
+        first,
+        log_group("b", retention),
+        log_group("c", retention)
+    ]))
+}
+
+/// Steps until so many calls have been made.
+async fn step_until(world: &World, operation: &str, calls: usize) {
+    for _ in 0..100 {
+        if world.calls(operation) == calls {
+            return;
+        }
+        world.step().await;
+        let next = world.store.next_claimable_at().await;
+        let next = next.expect("the store answers").expect("it is under way");
+        if world.calls(operation) < calls {
+            world.clock.move_to(next);
+        }
+    }
+    panic!("{operation} is not called");
+}
+
+/// What the change of a member makes of another one, as a policy does of its role, does not keep that from being changed or
+/// deleted. A hot fix of what is declared does.
+#[tokio::test]
+async fn a_set_does_not_make_itself_stale() {
+    let world = World::builder().build().await;
+    world.put_group("rg").await;
+    applied(&world, &in_turn(7)).await;
+    let id = plan(&world, &in_turn(14)).await;
+    let reply = carry_out(&world, &id).await.expect(202);
+    step_until(&world, "UpdateResource", 1).await;
+    change(&world, "b", &json!({"LogGroupClass": "DELIVERY"}));
+    change(&world, "c", &json!({"RetentionInDays": 30}));
+    let end = ended(&world, &reply).await;
+    let expected = [("a", "Succeeded"), ("b", "Succeeded"), ("c", "Failed")];
+    assert_eq!(states(&end), expected, "{end}");
+    assert_eq!(
+        end["properties"]["resources"][2]["error"]["code"],
+        "StalePlan"
+    );
+    assert_eq!(world.calls("UpdateResource"), 2);
+    assert_eq!(status(&world, &id).await, "Stale");
+
+    let mut rest = set(
+        json!([{"alias": "a", "type": LOGS, "properties": {"LogGroupName": "a", "RetentionInDays": 30}}]),
+    );
+    rest["mode"] = json!("Complete");
+    let id = plan(&world, &rest).await;
+    let reply = carry_out(&world, &id).await.expect(202);
+    step_until(&world, "UpdateResource", 3).await;
+    change(&world, "b", &json!({"LogGroupClass": "STANDARD"}));
+    change(&world, "c", &json!({"RetentionInDays": 60}));
+    let end = ended(&world, &reply).await;
+    let expected = [("a", "Succeeded"), ("b", "Succeeded"), ("c", "Failed")];
+    assert_eq!(states(&end), expected, "{end}");
+    assert_eq!(world.live("AWS::Logs::LogGroup"), ["a", "c"]);
+    world.finish().await;
+}

@@ -163,5 +163,6 @@ pub(super) fn applied(member: &JudgedMember, is_unchanged: bool) -> ApplyMember 
         },
         depends_on: member.depends_on.clone(),
         is_unchanged,
+        is_compared: false,
     }
 }

@@ -17,6 +17,7 @@ use super::seen::{LOOKS_AT_ONCE, value_of};
 use super::{ApplyOutcome, DeclaredSet};
 use crate::declaring::Purpose;
 use crate::plan_in_hand::{DeclaredPlan, PlanInHand, is_same_linked};
+use crate::what_if::LOOKING_TIME;
 use crate::{App, Caller, Rejection};
 
 /// The state that a member of a plan is in.
@@ -39,7 +40,7 @@ impl App {
         set: Option<DeclaredSet>,
         caller: &Caller,
     ) -> Result<ApplyOutcome, Rejection> {
-        let deadline = Instant::now() + caller.verdict_wait;
+        let deadline = Instant::now() + LOOKING_TIME;
         let plan = self.plan_in_hand(id, caller).await?;
         let own = plan.plan.group.as_ref();
         if own.is_none_or(|own| own.key() != group.key()) {
@@ -60,16 +61,19 @@ impl App {
             let judged = self.judged_set(group, set, caller, Purpose::Change).await?;
             self.judge_same_set(&judged, &application, &declarations)?;
         }
-        let unchanged = self.judge_members(&plan, deadline).await?;
-        let has_nothing_to_do = unchanged.iter().all(|is_unchanged| *is_unchanged);
-        let members = application.members.into_iter().zip(unchanged);
+        let compared = self.judge_members(&plan, deadline).await?;
+        let members = application.members.into_iter().zip(&plan.members);
+        let members: Vec<ApplyMember> = members
+            .zip(compared)
+            .map(|((member, planned), is_compared)| ApplyMember {
+                is_unchanged: is_compared && planned.step == PlannedStep::Nothing,
+                is_compared,
+                ..member
+            })
+            .collect();
+        let has_nothing_to_do = members.iter().all(|member| member.is_unchanged);
         let application = Application {
-            members: members
-                .map(|(member, is_unchanged)| ApplyMember {
-                    is_unchanged,
-                    ..member
-                })
-                .collect(),
+            members,
             plan: Some(id),
             ..application
         };
@@ -89,8 +93,8 @@ impl App {
             .await
     }
 
-    /// Compares the members of a plan with what is there now. Returns which of them have nothing to do, as far as that is
-    /// seen in time.
+    /// Compares the members of a plan with what is there now. Returns which of them could be compared in whole: AWS has shown
+    /// them in time.
     async fn judge_members(
         &self,
         plan: &PlanInHand,
@@ -98,7 +102,7 @@ impl App {
     ) -> Result<Vec<bool>, Rejection> {
         let mut left = plan.members.iter().enumerate();
         let mut looks = FuturesUnordered::new();
-        let mut unchanged = vec![false; plan.members.len()];
+        let mut compared = vec![false; plan.members.len()];
         let mut details: Vec<(usize, Vec<Detail>)> = Vec::new();
         loop {
             while looks.len() < LOOKS_AT_ONCE
@@ -116,12 +120,12 @@ impl App {
                 Now::Unknown => continue,
             };
             match member.judge_basis(&now) {
-                Ok(()) => unchanged[index] = is_seen && member.step == PlannedStep::Nothing,
+                Ok(()) => compared[index] = is_seen,
                 Err(failure) => details.push((index, failure.details)),
             }
         }
         if details.is_empty() {
-            return Ok(unchanged);
+            return Ok(compared);
         }
         details.sort_by_key(|(index, _)| *index);
         let details = details.into_iter().flat_map(|(index, details)| {

@@ -78,6 +78,7 @@ impl Work {
                 Task::Apply(application) => Some(PlanUse {
                     plan: application.plan?,
                     member: None,
+                    is_compared: false,
                 }),
                 Task::Delete | Task::Import(_) => None,
             },

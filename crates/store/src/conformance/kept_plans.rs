@@ -36,7 +36,12 @@ pub(super) fn plan(number: u64) -> StoredPlan {
 
 /// The same as an operation carries it out, or a member of it.
 pub(super) fn under(new: NewOperation, plan: PlanId, member: Option<usize>) -> NewOperation {
-    with(new, |new| new.plan = Some(PlanUse { plan, member }))
+    let used = PlanUse {
+        plan,
+        member,
+        is_compared: false,
+    };
+    with(new, |new| new.plan = Some(used))
 }
 
 pub(super) fn review(verdict: ReviewVerdict, second: i64) -> Review {

@@ -90,7 +90,7 @@ impl Tables {
         by: Claimant,
     ) -> Result<Option<KeptPlan>, Error> {
         let wanted = operation.work.plan().filter(|_| by == Claimant::Anyone);
-        let Some(PlanUse { plan, member }) = wanted else {
+        let Some(PlanUse { plan, member, .. }) = wanted else {
             return Ok(None);
         };
         let plan = self.plans.get(&plan).map(|stored| stored.plan.clone());

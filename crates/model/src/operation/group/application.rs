@@ -36,6 +36,9 @@ pub struct ApplyMember {
     /// Whether the request has seen that nothing is to be done.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unchanged: bool,
+    /// Whether the request has compared all that AWS shows of it with the plan.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_compared: bool,
 }
 
 /// What is to become of a member of a set.

@@ -406,7 +406,7 @@ impl ResourceWork {
     }
 
     /// Returns whether a change was recorded to be sent.
-    pub(super) fn has_recorded_change(&self) -> bool {
+    pub fn has_recorded_change(&self) -> bool {
         self.created || !self.changes.is_empty()
     }
 
