@@ -215,11 +215,11 @@ impl KeptPlan {
         };
         match () {
             () if self.is_running() => PlanStatus::Applying,
+            () if !self.is_used_up() && !is_expired => PlanStatus::Applying,
             () if is(PlanStatus::Stale) => PlanStatus::Stale,
             () if is(PlanStatus::Failed) => PlanStatus::Failed,
             () if self.is_used_up() => PlanStatus::Applied,
-            () if is_expired => PlanStatus::Expired,
-            () => PlanStatus::Applying,
+            () => PlanStatus::Expired,
         }
     }
 
@@ -247,13 +247,9 @@ impl KeptPlan {
             rejection, uses, ..
         } = &self.course;
         let ended_at = uses.iter().filter_map(|used| Some(used.end?.at)).max();
-        let is_failed = uses
-            .iter()
-            .filter_map(|used| used.end)
-            .any(|end| matches!(end.status, PlanStatus::Stale | PlanStatus::Failed));
         Some(match (rejection, ended_at) {
             (Some(rejection), _) => rejection.at,
-            (None, Some(ended_at)) if is_failed || self.is_used_up() => ended_at,
+            (None, Some(ended_at)) if self.is_used_up() => ended_at,
             (None, Some(ended_at)) => ended_at.max(self.expires_at),
             (None, None) => self.expires_at,
         })
@@ -277,7 +273,7 @@ impl KeptPlan {
         !self.course.approvals.is_empty() && self.course.rejection.is_none()
     }
 
-    /// Refuses a use of the plan, or of a member of it, at a time.
+    /// Refuses a use of the plan, or of a member of it, at a time. Each member is used once, whatever becomes of the others.
     pub fn judge_use(&self, member: Option<usize>, now: Timestamp) -> Result<(), PlanRefusal> {
         let Course {
             rejection, uses, ..
@@ -286,12 +282,7 @@ impl KeptPlan {
             (Some(used), Some(member)) => used == member,
             (None, _) | (_, None) => true,
         };
-        let is_failed = |used: &&Use| {
-            used.end
-                .is_some_and(|end| end.status != PlanStatus::Applied)
-        };
-        let used = uses.iter().find(is_in_the_way);
-        if let Some(used) = used.or_else(|| uses.iter().find(is_failed)) {
+        if let Some(used) = uses.iter().find(is_in_the_way) {
             return Err(PlanRefusal::Used(used.operation));
         }
         if rejection.is_some() {
@@ -517,10 +508,31 @@ mod tests {
             &super::tests::failed(ErrorCode::NotFound),
             at(7),
         );
-        let failed = failed.unwrap();
-        assert_eq!(failed.status(at(8)), PlanStatus::Failed);
-        let refused = failed.judge_use(Some(2), at(8));
-        assert_eq!(refused, Err(PlanRefusal::Used(operation(2))));
+        assert_eq!(failed.unwrap().status(at(8)), PlanStatus::Failed);
+    }
+
+    /// A member that failed is not used again, and does not keep the others from being used.
+    #[test]
+    fn a_failed_member_is_in_nobody_elses_way() {
+        let failed = plan().used_by(operation(1), Some(0));
+        let ended = super::tests::failed(ErrorCode::NotFound);
+        let failed = failed.ended_by(operation(1), &ended, at(5)).unwrap();
+        assert_eq!(failed.status(at(6)), PlanStatus::Applying);
+        assert!(failed.is_open(at(6)));
+        for member in [None, Some(0)] {
+            let refused = failed.judge_use(member, at(6));
+            assert_eq!(refused, Err(PlanRefusal::Used(operation(1))));
+        }
+        assert_eq!(failed.judge_use(Some(1), at(6)), Ok(()));
+        assert_eq!(failed.status(at(100)), PlanStatus::Failed);
+        assert_eq!(failed.over_at(), Some(at(100)));
+
+        let both = failed.used_by(operation(2), Some(1));
+        let both = both.ended_by(operation(2), &Ended::Succeeded, at(7));
+        let both = both.unwrap();
+        assert_eq!(both.status(at(8)), PlanStatus::Failed);
+        assert_eq!(both.over_at(), Some(at(7)));
+        assert!(!both.is_open(at(8)));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Plans of sets: applied as a whole, or put and deleted one by one.
 
 use serde_json::{Value, json};
-use ucp_simulator::faults::{fault, refuse};
-use ucp_simulator::{Action, ExceptionCode};
+use ucp_simulator::faults::{fail, fault, refuse};
+use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
 use ucp_testkit::{ACCOUNT, GROUP, REGION, Reply, World, apply, on_every_store, tracked_by};
 
 use super::{API, LOGS, VPC, codes, id_of, refused, status};
@@ -255,5 +255,31 @@ async fn a_set_does_not_make_itself_stale() {
     let expected = [("a", "Succeeded"), ("b", "Succeeded"), ("c", "Failed")];
     assert_eq!(states(&end), expected, "{end}");
     assert_eq!(world.live("AWS::Logs::LogGroup"), ["a", "c"]);
+    world.finish().await;
+}
+
+/// Each member of a plan is put once, and one that fails does not keep the others from being put.
+#[tokio::test]
+async fn a_failed_member_is_in_nobody_elses_way() {
+    let world = World::builder().build().await;
+    world.put_group("rg").await;
+    let id = plan(&world, &in_turn(7)).await;
+    let put = async |alias: &str| {
+        let body = json!({"planId": id, "trackedBy": tracked_by(LOGS, alias)});
+        world.post(LOGS, "put", &body).await
+    };
+    let failing = fault(fail(HandlerErrorCode::InvalidRequest)).on(Action::CreateResource);
+    world.aws.add_fault(failing.times(1));
+    put("a").await.expect(201);
+    world.settle().await;
+    assert_eq!(status(&world, &id).await, "Applying");
+    refused(put("a").await, "AlreadyApplied");
+    for alias in ["b", "c"] {
+        put(alias).await.expect(201);
+    }
+    world.settle().await;
+    assert_eq!(world.live("AWS::Logs::LogGroup"), ["b", "c"]);
+    assert_eq!(status(&world, &id).await, "Failed");
+    refused(put("b").await, "AlreadyApplied");
     world.finish().await;
 }

@@ -198,6 +198,32 @@ pub async fn the_members_of_a_plan_are_used_one_by_one(store: Engine) {
     assert_eq!(status(&store, 9, 5).await, PlanStatus::Applied);
 }
 
+/// A member that has failed keeps what was declared of the others.
+pub async fn a_failed_member_is_in_nobody_elses_way(store: Engine) {
+    with_group(&store, "rg").await;
+    keep(&store, &plan(9)).await;
+    let claimed = accept_and_claim(&store, under(put(1, "a"), plan_id(9), Some(0))).await;
+    let removed = ucp_model::operation::ReferenceChange::Removed;
+    finish(
+        &store,
+        &claimed.lease,
+        end(&claimed.operation, failed(), removed, None),
+    )
+    .await;
+    assert_eq!(status(&store, 9, 4).await, PlanStatus::Applying);
+    assert_eq!(stored(&store, 9).await.declared, plan(9).declared);
+    accept(&store, under(put(2, "b"), plan_id(9), Some(1))).await;
+    assert_eq!(stored(&store, 9).await.declared, None);
+    let claimed = claim_one(&store, at(5)).await;
+    finish(
+        &store,
+        &claimed.lease,
+        applied(&claimed.operation, "x", true),
+    )
+    .await;
+    assert_eq!(status(&store, 9, 6).await, PlanStatus::Failed);
+}
+
 /// An apply to a group uses the whole plan. Its children do not use it again.
 pub async fn an_apply_uses_the_whole_plan(store: Engine) {
     with_group(&store, "rg").await;

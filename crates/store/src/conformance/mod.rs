@@ -163,6 +163,7 @@ macro_rules! conformance {
                 a_plan_follows_its_operation
                 a_plan_is_used_once
                 the_members_of_a_plan_are_used_one_by_one
+                a_failed_member_is_in_nobody_elses_way
                 an_apply_uses_the_whole_plan
                 a_group_takes_what_its_policy_says
                 plans_are_counted
