@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use ucp_look::PlannedMember;
 use ucp_model::operation::Presence;
 use ucp_model::operation::group::Application;
 use ucp_model::{KeptPlan, PlanId, PlanUse, Timestamp, json};
 use ucp_plan::Plan;
-use ucp_schema::ResourceSchema;
+use ucp_schema::{ResourceSchema, is_unknown};
 use ucp_set::{Declarations, DeclaredMember};
 
 use crate::Rejection;
@@ -31,6 +31,9 @@ pub(crate) struct DeclaredPlan {
     /// The set to apply; `None` for a single resource.
     pub(crate) application: Option<Application>,
     pub(crate) declarations: Declarations,
+    /// The properties of the members that refer to others, with the values that were planned, by index.
+    #[serde(default)]
+    pub(crate) resolved: BTreeMap<usize, Map<String, Value>>,
 }
 
 /// A plan that a request is to carry out.
@@ -112,6 +115,11 @@ impl PlanInHand {
         let members = &self.declared.as_ref()?.declarations.members;
         members.get(member)?.as_ref()
     }
+
+    /// Returns the planned properties of a member that refers to others.
+    pub(crate) fn resolved_of(&self, member: usize) -> Option<&Map<String, Value>> {
+        self.declared.as_ref()?.resolved.get(&member)
+    }
 }
 
 impl PlanInHand {
@@ -134,33 +142,40 @@ impl PlanInHand {
     }
 }
 
-/// Returns whether properties are those that were declared, as far as these are known. What refers to another resource had
-/// no value yet when it was planned.
+/// Returns planned properties with the values that are known by now in place of unknown ones.
+pub(crate) fn known_by_now(planned: &Value, now: &Value) -> Value {
+    match (planned, now) {
+        (planned, now) if is_unknown(planned) => now.clone(),
+        (Value::Object(members), Value::Object(others)) => {
+            let known = members.iter().map(|(name, member)| {
+                let now = others.get(name).unwrap_or(member);
+                (name.clone(), known_by_now(member, now))
+            });
+            Value::Object(known.collect())
+        }
+        (Value::Array(elements), Value::Array(others)) if elements.len() == others.len() => {
+            let pairs = elements.iter().zip(others);
+            pairs.map(|(one, other)| known_by_now(one, other)).collect()
+        }
+        _ => planned.clone(),
+    }
+}
+
+/// Returns whether properties are those that were declared, as far as these are known.
 pub(crate) fn is_same_declaration(planned: &Value, given: &Value) -> bool {
-    is_same(planned, given, &|value| {
-        let members = value.as_object();
-        members.is_some_and(|members| ucp_schema::reserved_member(members).is_some())
-    })
-}
-
-/// The same of properties that refer to the same resources.
-pub(crate) fn is_same_linked(planned: &Value, given: &Value) -> bool {
-    is_same(planned, given, &ucp_schema::is_unknown)
-}
-
-fn is_same(planned: &Value, given: &Value, is_open: &dyn Fn(&Value) -> bool) -> bool {
     match (planned, given) {
-        (planned, _) if is_open(planned) => true,
+        (planned, _) if is_unknown(planned) => true,
         (Value::Object(members), Value::Object(others)) => {
             let is_there = |(name, member): (&String, &Value)| {
                 let other = others.get(name);
-                other.is_some_and(|other| is_same(member, other, is_open))
+                other.is_some_and(|other| is_same_declaration(member, other))
             };
             members.len() == others.len() && members.iter().all(is_there)
         }
         (Value::Array(elements), Value::Array(others)) => {
             let mut pairs = elements.iter().zip(others);
-            elements.len() == others.len() && pairs.all(|(one, other)| is_same(one, other, is_open))
+            elements.len() == others.len()
+                && pairs.all(|(one, other)| is_same_declaration(one, other))
         }
         _ => json::equal(planned, given),
     }

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_access::Right;
-use ucp_look::PlannedMember;
+use ucp_look::{PlannedMember, stale};
 use ucp_model::operation::Options;
-use ucp_model::{ReferenceId, json};
-use ucp_schema::reserved_member;
+use ucp_model::{Detail, ReferenceId, json};
+use ucp_schema::holds_unknown;
 use ucp_set::{DeclaredMember, resolve};
 
-use crate::plan_in_hand::{MemberInHand, PlannedPut, is_same_declaration};
+use crate::plan_in_hand::{MemberInHand, PlannedPut, is_same_declaration, known_by_now};
+use crate::what_if::{LOOKING_TIME, members};
 use crate::{App, Caller, PutResource, Rejection, TrackedBy};
 
 impl App {
@@ -48,7 +49,8 @@ impl App {
                     None => None,
                 };
                 let default_tags = self.default_tags(&put, group.as_ref());
-                judge_declared(&put, &default_tags, &member, &declared)?;
+                let expected = self.expected(&declared, plan.resolved_of(index)).await?;
+                judge_declared(&put, &default_tags, &member, &declared, expected)?;
                 put
             }
             false => {
@@ -59,6 +61,7 @@ impl App {
                     ));
                 }
                 let properties = self.known_properties(&declared).await?;
+                judge_values(plan.resolved_of(index), &properties)?;
                 PutResource {
                     properties,
                     name: member.name.clone(),
@@ -80,20 +83,66 @@ impl App {
         Ok((put, member))
     }
 
-    /// Returns what was declared of a member with the values that it refers to.
+    /// Returns what a request must declare of a member: the values that were planned, and where these were not known, those
+    /// that it refers to now.
+    async fn expected(
+        &self,
+        declared: &DeclaredMember,
+        resolved: Option<&Map<String, Value>>,
+    ) -> Result<Map<String, Value>, Rejection> {
+        let Some(resolved) = resolved else {
+            return Ok(declared.properties.clone());
+        };
+        if !resolved.values().any(holds_unknown) {
+            return Ok(resolved.clone());
+        }
+        let now = self.referred_now(declared).await?;
+        let planned = Value::Object(resolved.clone());
+        Ok(members(known_by_now(&planned, &now)))
+    }
+
+    /// Returns what was declared of a member, all of which must be known by now.
     async fn known_properties(
         &self,
         declared: &DeclaredMember,
     ) -> Result<Map<String, Value>, Rejection> {
+        match self.referred_now(declared).await? {
+            Value::Object(properties) if !properties.values().any(holds_unknown) => Ok(properties),
+            _ => Err(Rejection::plan_mismatch(
+                "Not all values of the plan were known. Declare the resource in the request, with all values.",
+            )),
+        }
+    }
+
+    /// Returns what was declared of a member with the values that it refers to.
+    async fn referred_now(&self, declared: &DeclaredMember) -> Result<Value, Rejection> {
         let properties = Value::Object(declared.properties.clone());
-        let deadline = Instant::now() + crate::what_if::LOOKING_TIME;
+        let deadline = Instant::now() + LOOKING_TIME;
         let seen = self.referred(&properties, deadline).await?;
         let resolved = resolve(&properties, |link| crate::sets::value_of(&seen, link));
-        match resolved {
-            Ok(Value::Object(properties)) if !holds_stand_in(&properties) => Ok(properties),
-            Ok(_) | Err(_) => Err(Rejection::plan_mismatch(
-                "Not all values of the plan were known, or what it refers to is not there yet. Declare the resource in the request, with all values; or put first what it refers to.",
-            )),
+        resolved.map_err(|_| {
+            Rejection::plan_mismatch(
+                "What the planned resource refers to is not there yet, or cannot be read. Put that first.",
+            )
+        })
+    }
+}
+
+/// Refuses values that are referred to and are not those any more that were planned.
+fn judge_values(
+    resolved: Option<&Map<String, Value>>,
+    now: &Map<String, Value>,
+) -> Result<(), Rejection> {
+    let is_as_planned = |resolved: &Map<String, Value>| {
+        let [planned, now] = [resolved, now].map(|it| Value::Object(it.clone()));
+        is_same_declaration(&planned, &now)
+    };
+    match resolved.is_none_or(is_as_planned) {
+        true => Ok(()),
+        false => {
+            let message = "It refers to a value that is another one than when it was planned.";
+            let detail = Detail::at("LiveStateChanged", message, "/properties");
+            Err(Rejection::PreconditionFailed(stale(vec![detail])))
         }
     }
 }
@@ -131,12 +180,13 @@ fn judge_declared(
     default_tags: &BTreeMap<String, String>,
     member: &PlannedMember,
     declared: &DeclaredMember,
+    expected: Map<String, Value>,
 ) -> Result<(), Rejection> {
     let what = if member.put != Some(put.options) {
         "options"
     } else if *default_tags != declared.default_tags {
         "default tags, which the group or the server may have changed since"
-    } else if !is_same_declaration(&shape(&declared.properties), &shape(&put.properties)) {
+    } else if !is_same_declaration(&shape(expected), &shape(put.properties.clone())) {
         "properties"
     } else {
         return Ok(());
@@ -147,18 +197,9 @@ fn judge_declared(
 }
 
 /// Returns properties without what is no part of a declaration.
-fn shape(properties: &Map<String, Value>) -> Value {
-    let mut properties = properties.clone();
+fn shape(mut properties: Map<String, Value>) -> Value {
     properties.shift_remove("provisioningState");
     let mut properties = Value::Object(properties);
     json::drop_nulls(&mut properties);
     properties
-}
-
-fn holds_stand_in(properties: &Map<String, Value>) -> bool {
-    let mut found = reserved_member(properties).is_some();
-    json::walk(&Value::Object(properties.clone()), |_, value| {
-        found |= value.as_object().and_then(reserved_member).is_some();
-    });
-    found
 }

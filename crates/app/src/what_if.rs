@@ -1,5 +1,6 @@
 //! What a put would do. Nothing is written, and AWS is only read.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -68,6 +69,7 @@ impl App {
                     members: vec![declared],
                     outputs: Map::new(),
                 },
+                resolved: BTreeMap::new(),
             },
         });
         let mut changes = vec![change];

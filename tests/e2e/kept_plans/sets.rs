@@ -283,3 +283,36 @@ async fn a_failed_member_is_in_nobody_elses_way() {
     refused(put("b").await, "AlreadyApplied");
     world.finish().await;
 }
+
+/// What refers to another resource has the planned value, or the one that it has by now.
+#[tokio::test]
+async fn what_a_reference_gives_is_not_declared_otherwise() {
+    let world = World::builder().build().await;
+    world.put_group("rg").await;
+    let body = set(json!([
+        {"alias": "net", "type": VPC, "properties": {"CidrBlock": "10.0.0.0/16"}},
+        {"alias": "sub", "type": SUBNET, "properties": {"VpcId": {"$reference": "net"}, "CidrBlock": "10.0.1.0/24",
+            "Tags": [{"Key": "of", "Value": {"$concat": ["in ", {"$reference": "net#/CidrBlock"}]}}]}},
+    ]));
+    let id = plan(&world, &body).await;
+    let put = async |vpc: &str, tag: &str| {
+        let body = json!({"planId": id, "trackedBy": tracked_by(SUBNET, "sub"), "properties":
+            {"VpcId": vpc, "CidrBlock": "10.0.1.0/24", "Tags": [{"Key": "of", "Value": tag}]}});
+        world.post(SUBNET, "put", &body).await
+    };
+    let tag = "in 10.0.0.0/16";
+    // It is not there yet.
+    assert_eq!(put("vpc-1", tag).await.expect(409).code(), "PlanMismatch");
+    let body = json!({"planId": id, "trackedBy": tracked_by(VPC, "net")});
+    world.post(VPC, "put", &body).await.expect(201);
+    world.settle().await;
+    let vpc = world.live("AWS::EC2::VPC")[0].clone();
+    for (vpc, tag) in [("vpc-1", tag), (vpc.as_str(), "in 10.1.0.0/16")] {
+        let reply = put(vpc, tag).await.expect(409);
+        assert_eq!(reply.code(), "PlanMismatch", "{}", reply.text);
+    }
+    put(&vpc, tag).await.expect(201);
+    world.settle().await;
+    assert_eq!(status(&world, &id).await, "Applied");
+    world.finish().await;
+}

@@ -16,7 +16,7 @@ use super::judging::{JudgedMember, JudgedSet};
 use super::seen::{LOOKS_AT_ONCE, value_of};
 use super::{ApplyOutcome, DeclaredSet};
 use crate::declaring::Purpose;
-use crate::plan_in_hand::{DeclaredPlan, PlanInHand, is_same_linked};
+use crate::plan_in_hand::{DeclaredPlan, PlanInHand, is_same_declaration};
 use crate::what_if::LOOKING_TIME;
 use crate::{App, Caller, Rejection};
 
@@ -205,7 +205,7 @@ impl App {
 /// Compares declarations whose references are linked, so that they are the same if their places are.
 fn is_same_member(planned: &DeclaredMember, given: &DeclaredMember) -> bool {
     let [one, other] = [planned, given].map(|it| Value::Object(it.properties.clone()));
-    planned.default_tags == given.default_tags && is_same_linked(&one, &other)
+    planned.default_tags == given.default_tags && is_same_declaration(&one, &other)
 }
 
 /// Names the resource of a detail.
@@ -225,6 +225,7 @@ fn declared(plan: &PlanInHand) -> Result<(Application, Declarations), Rejection>
         Some(DeclaredPlan {
             application: Some(application),
             declarations,
+            resolved: _,
         }) => Ok((application, declarations)),
         Some(DeclaredPlan {
             application: None, ..

@@ -44,6 +44,8 @@ struct Foreseen<'a> {
     planned: BTreeMap<String, Planned>,
     /// What is kept of the plan, as far as it is known.
     kept: Vec<Option<PlannedMember>>,
+    /// The properties of the members that refer to others, with the planned values, by index.
+    resolved: BTreeMap<usize, Map<String, Value>>,
     /// The keys of what is referred to.
     referred: BTreeSet<String>,
     /// The keys of what is outside of the set, and could not be read.
@@ -101,6 +103,7 @@ impl App {
             changes,
             details,
             kept,
+            resolved,
             ..
         } = foreseen;
         let mut changes: Vec<ResourceChange> =
@@ -129,6 +132,7 @@ impl App {
                         .collect(),
                     outputs,
                 },
+                resolved,
             },
             members: planned,
             group: Some(group.id),
@@ -275,6 +279,7 @@ impl<'a> Foreseen<'a> {
             members,
             changes: members.iter().map(|_| None).collect(),
             kept: members.iter().map(|_| None).collect(),
+            resolved: BTreeMap::new(),
             details: Vec::new(),
             planned: BTreeMap::new(),
             referred: referred.map(|link| link.reference.key()).collect(),
@@ -333,7 +338,7 @@ impl<'a> Foreseen<'a> {
             error,
             identifier,
             planned,
-            declared: _,
+            declared,
         } = match look {
             Ok(foresight) => foresight,
             Err(refused) => left_open(member, refused, caller)?,
@@ -365,6 +370,14 @@ impl<'a> Foreseen<'a> {
                 let message = "The reply has no room for its properties. Ask for fewer resources at once, or for this one alone.";
                 change.warnings.push(unseen(message.to_owned()));
             }
+        }
+        if let (JudgedGoal::Put(put), Some(declared)) = (&member.goal, declared)
+            && put
+                .properties
+                .values()
+                .any(|value| !links(value).is_empty())
+        {
+            self.resolved.insert(index, declared.properties);
         }
         self.changes[index] = Some(change);
         self.kept[index] = planned;
