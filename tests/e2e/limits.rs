@@ -384,6 +384,13 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
+        "compared-model",
+        By(
+            "crates/look/src/planner.rs",
+            "so_long_a_model_is_kept_and_no_longer_one",
+        ),
+    ),
+    (
         "listed-resources",
         By(
             "crates/look/src/listing.rs",

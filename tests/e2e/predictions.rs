@@ -75,3 +75,29 @@ async fn what_is_no_type_is_refused(world: &World) {
     assert!(refused.text.contains("AWS::EC2::VPC"), "{}", refused.text);
     world.get(&asked("AWS::EC2::VPC")).await.expect(404);
 }
+
+/// A put that resets what nobody has declared was not planned so.
+#[tokio::test]
+async fn what_an_update_resets_was_planned_to_stay() {
+    let world = World::builder().build().await;
+    world.put_group("rg").await;
+    world.put_and_settle(LOGS, "logs", logs(7)).await;
+    let change = |properties: &Value| {
+        let target = ("AWS::Logs::LogGroup", "logs");
+        let changed = world.aws.patch_out_of_band(None, None, target, properties);
+        changed.expect("it is there");
+    };
+    change(&json!({"LogGroupClass": "DELIVERY"}));
+    let reply = world.put(LOGS, "logs", logs(14)).await.expect(201);
+    while world.calls("UpdateResource") == 0 {
+        world.step().await;
+    }
+    change(&json!({"LogGroupClass": "STANDARD"}));
+    world.settle().await;
+    let status = world.status(&reply).await;
+    assert_eq!(status["status"], "Succeeded", "{status}");
+    let expected = json!({"exact": false, "confirmed": 2, "unreadable": [], "differences": [
+        {"path": "/LogGroupClass", "kind": "different", "planned": "DELIVERY", "live": "STANDARD"}]});
+    assert_eq!(status["prediction"], expected);
+    world.finish().await;
+}

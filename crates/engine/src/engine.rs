@@ -424,6 +424,7 @@ impl Stepper<'_> {
             work.warnings.clone_from(&planned.warnings);
             work.marked |= planned.marked;
             work.sent.clone_from(&planned.sent);
+            work.planned.clone_from(&planned.model);
         }
     }
 

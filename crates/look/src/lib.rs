@@ -317,8 +317,15 @@ pub fn proven(
         Presence::Absent | Presence::Unknown(_) => return None,
     };
     let mode = work.options.update_mode;
-    let ucp_plan::Proven { proof, prediction } =
-        ucp_plan::prove(&work.sent, desired, baseline, live, schema, mode);
+    let ucp_plan::Proven { proof, prediction } = ucp_plan::prove(
+        &work.sent,
+        work.planned.as_ref(),
+        desired,
+        baseline,
+        live,
+        schema,
+        mode,
+    );
     let told = ucp_plan::unproven(&proof);
     let mut warnings = work.warnings.clone();
     if let Some(before) = &work.proof {

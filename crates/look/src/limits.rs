@@ -1,9 +1,15 @@
 use ucp_model::{Beyond, Limit, Most};
 
-use crate::{listing, search};
+use crate::{listing, planner, search};
 
-/// What is limited of lists that are read to learn what became of a resource.
+/// What is limited of looks: of what is kept to compare with, and of lists that are read to learn what became of a resource.
 pub const LIMITS: &[Limit] = &[
+    Limit {
+        name: "compared-model",
+        what: "The planned model of an update that is kept to compare with what AWS shows afterwards",
+        most: Most::Bytes(planner::PLANNED_MAX),
+        beyond: Beyond::Told("Only what was declared is compared."),
+    },
     Limit {
         name: "listed-resources",
         what: "The resources of a list that is read to prove that one is absent",

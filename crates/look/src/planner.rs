@@ -8,6 +8,9 @@ use ucp_plan::{Desired, Live, Plan, Question, Subject, Verdict, judge};
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema};
 use ucp_seal::DigestKey;
 
+/// The longest planned model that is kept to compare with what AWS shows after an update, in bytes.
+pub(crate) const PLANNED_MAX: usize = 64 << 10;
+
 /// A plan, with the document to send.
 pub struct Planned {
     /// The outcome for the state machine.
@@ -18,6 +21,8 @@ pub struct Planned {
     pub marked: bool,
     /// The places that it changes.
     pub sent: Sent,
+    /// The model that an update is to come to, settled. `None` if it is longer than [`PLANNED_MAX`].
+    pub model: Option<Value>,
     /// What the caller should know.
     pub warnings: Vec<Warning>,
     /// The plan of a put, for those who show it.
@@ -31,6 +36,7 @@ impl From<PlanOutcome> for Planned {
             document: None,
             marked: false,
             sent: Sent::new(),
+            model: None,
             warnings: Vec::new(),
             plan: None,
         }
@@ -138,6 +144,7 @@ pub(crate) fn plan_put(
     let mut sent = ucp_plan::sent(&judgement.plan, live, schema);
     let warnings = judgement.plan.warnings.iter().map(Warning::from).collect();
     let mut marked = false;
+    let mut model = None;
     let mut marking = |document: Value| {
         let with_mark = mark.and_then(|mark| schema.with_mark(&document, mark));
         marked = with_mark.is_some();
@@ -160,6 +167,7 @@ pub(crate) fn plan_put(
             identifier,
             document,
         }) => {
+            model = kept(ucp_plan::settled(&judgement.plan.planned, schema));
             let outcome = PlanOutcome::Update {
                 identifier,
                 changes,
@@ -193,6 +201,7 @@ pub(crate) fn plan_put(
         document,
         marked,
         sent,
+        model,
         warnings,
         plan: Some(Box::new(judgement.plan)),
     }
@@ -212,5 +221,26 @@ fn subject(work: &ResourceWork) -> Subject<'_> {
         was_ours: work.was_referenced || work.created || makes_room,
         was_owned: work.was_owned,
         has_reference: work.reference.is_some(),
+    }
+}
+
+/// Returns a planned model, if it is not too long to be kept.
+fn kept(model: Value) -> Option<Value> {
+    (json::canonical(&model).len() <= PLANNED_MAX).then_some(model)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn so_long_a_model_is_kept_and_no_longer_one() {
+        let longest = "x".repeat(PLANNED_MAX - r#"{"A":""}"#.len());
+        for (more, is_kept) in [("", true), ("x", false)] {
+            let model = json!({ "A": format!("{longest}{more}") });
+            assert_eq!(kept(model).is_some(), is_kept);
+        }
     }
 }

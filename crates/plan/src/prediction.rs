@@ -14,10 +14,11 @@ const PLACES_MAX: usize = 100;
 /// The longest value that a difference has, in characters of JSON.
 const VALUE_MAX: usize = 1_000;
 
-/// Returns how good the plan of a put was. `again` is what the same put would change now, and `shown` what AWS shows.
+/// Returns how good the plan of a put was. `again` is what a put of the planned model would change now, and `shown` what AWS
+/// shows.
 ///
 /// Values are compared as a plan compares them, so those that AWS stores in another form are as planned. What no read
-/// shows and what only AWS sets cannot be wrong, nor can what nobody has declared.
+/// shows and what only AWS sets cannot be wrong, nor can values that AWS adds where none was planned.
 pub(crate) fn prediction(
     again: &Plan,
     proof: &Proof,

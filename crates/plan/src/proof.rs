@@ -4,8 +4,8 @@
 use serde_json::Value;
 use ucp_model::operation::{Prediction, Proof, Sent, digest_before};
 use ucp_model::pointer::{self, Pointer};
-use ucp_model::{Baseline, Warning};
-use ucp_schema::{Classes, Cursor, ResourceSchema};
+use ucp_model::{Baseline, Digest, Warning};
+use ucp_schema::{Classes, Cursor, Declaration, ResourceSchema};
 
 use crate::prediction::prediction;
 use crate::warning::{self, WarningCode};
@@ -65,10 +65,11 @@ pub struct Proven {
     pub prediction: Option<Prediction>,
 }
 
-/// Compares what was sent with what AWS shows now; `None` if it cannot be read. `last` is the baseline that the change
-/// was planned with.
+/// Compares what was sent with what AWS shows now; `None` if it cannot be read. `planned` is the [settled](crate::settled)
+/// model that an update was to come to, if it is known, and `last` the baseline that the change was planned with.
 pub fn prove(
     sent: &Sent,
+    planned: Option<&Value>,
     desired: &Desired,
     last: Option<&Baseline>,
     live: Option<&Value>,
@@ -109,7 +110,14 @@ pub fn prove(
             (_, false) => proof.confirmed = proof.confirmed.saturating_add(1),
         }
     }
-    let prediction = prediction(&again, &proof, desired, &shown, schema);
+    // What would change if all that was planned had been declared, with the values that the update was to leave.
+    let whole = planned.map(|planned| {
+        let declaration = Declaration::stored(planned.clone());
+        let planned = Desired::new(declaration, schema, |_, _| Digest::default());
+        plan(&planned, Some(&planned.baseline), Some(live), schema, mode)
+    });
+    let again = whole.as_ref().unwrap_or(&again);
+    let prediction = prediction(again, &proof, desired, &shown, schema);
     Proven {
         proof,
         prediction: Some(prediction),

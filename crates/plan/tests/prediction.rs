@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 use ucp_model::operation::{DifferenceKind, Prediction};
 use ucp_model::{Baseline, Digest, TypeName};
-use ucp_plan::{Desired, Mode, plan, prove, sent};
+use ucp_plan::{Action, Desired, Mode, plan, prove, sent, settled};
 use ucp_schema::{Catalogue, Declaration};
 
 const GROUP: &str = "AWS::Logs::LogGroup";
@@ -28,8 +28,10 @@ fn prediction(
     let desired = desired(declared);
     let planned = plan(&desired, last.as_ref(), before, &schema, Mode::Merge);
     let sent = sent(&planned, before, &schema);
+    let model = (planned.action == Action::Update).then(|| settled(&planned.planned, &schema));
     let proven = prove(
         &sent,
+        model.as_ref(),
         &desired,
         last.as_ref(),
         Some(after),
@@ -97,6 +99,47 @@ fn what_was_to_be_removed_and_is_there_is_a_difference() {
     assert_eq!(told(&wrong), expected);
     let exact = prediction(GROUP, Some(&before), Some(&before), &declared, &declared);
     assert!(exact.exact, "{exact:?}");
+}
+
+/// The plan showed that it stays.
+#[test]
+fn what_nobody_declares_and_the_update_resets_is_a_difference() {
+    let before = json!({"LogGroupName": "g", "RetentionInDays": 7, "LogGroupClass": "STANDARD",
+        "Tags": [{"Key": "a", "Value": "1"}, {"Key": "b", "Value": "2"}]});
+    let declared = json!({"LogGroupName": "g", "KmsKeyId": "key"});
+    // What AWS adds was not planned otherwise, and lists are compared as sets.
+    let mut after = json!({"LogGroupName": "g", "RetentionInDays": 7, "LogGroupClass": "STANDARD",
+        "Tags": [{"Key": "b", "Value": "2"}, {"Key": "a", "Value": "1"}],
+        "KmsKeyId": "key", "DeletionProtectionEnabled": false, "Arn": "arn"});
+    let exact = prediction(GROUP, None, Some(&before), &declared, &after);
+    assert!(exact.exact, "{exact:?}");
+
+    after["LogGroupClass"] = json!("DELIVERY");
+    after
+        .as_object_mut()
+        .unwrap()
+        .shift_remove("RetentionInDays");
+    let wrong = prediction(GROUP, None, Some(&before), &declared, &after);
+    let (standard, delivery, seven) = (json!("STANDARD"), json!("DELIVERY"), json!(7));
+    let mut found = told(&wrong);
+    found.sort_by_key(|(path, ..)| *path);
+    let expected = [
+        (
+            "/LogGroupClass",
+            DifferenceKind::Different,
+            Some(&standard),
+            Some(&delivery),
+        ),
+        (
+            "/RetentionInDays",
+            DifferenceKind::Missing,
+            Some(&seven),
+            None,
+        ),
+    ];
+    assert_eq!(found, expected);
+    assert!(!wrong.exact);
+    assert_eq!(wrong.confirmed, 2);
 }
 
 #[test]

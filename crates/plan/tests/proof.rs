@@ -16,7 +16,16 @@ fn proof(name: &str, before: Option<&Value>, declared: &Value, after: &Value) ->
     let desired = Desired::new(desired, &schema, |_, _| Digest::default());
     let planned = plan(&desired, None, before, &schema, Mode::Replace);
     let sent = sent(&planned, before, &schema);
-    prove(&sent, &desired, None, Some(after), &schema, Mode::Replace).proof
+    prove(
+        &sent,
+        None,
+        &desired,
+        None,
+        Some(after),
+        &schema,
+        Mode::Replace,
+    )
+    .proof
 }
 
 fn confirmed(count: u32) -> Proof {

@@ -202,6 +202,7 @@ impl Finish {
             cancel_asked: None,
             last_error: None,
             sent: Sent::new(),
+            planned: None,
             told: self.told,
             result: self.live,
             ..work.clone()

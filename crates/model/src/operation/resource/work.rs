@@ -161,6 +161,9 @@ pub struct ResourceWork {
     /// The places that the recorded intent changes, with digests of what was there before.
     #[serde(default, skip_serializing_if = "Sent::is_empty")]
     pub sent: Sent,
+    /// The model that the recorded update is to come to, with what it leaves as it is, if that is not too long to be kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned: Option<Value>,
     /// What AWS shows of the change after it has reported success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
@@ -235,6 +238,7 @@ impl ResourceWork {
             bears_mark: false,
             marked: false,
             sent: Sent::new(),
+            planned: None,
             proof: None,
             prediction: None,
             told: None,
