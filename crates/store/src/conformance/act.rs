@@ -23,11 +23,11 @@ pub(super) enum Act {
     /// An apply to the group.
     ApplySet(u64),
     Put(u64, &'static str),
-    /// Keeps the plan, and approves or rejects it.
-    KeepPlan,
-    Review(ReviewVerdict),
+    /// Keeps a plan, and approves or rejects it. The first number of the acts on plans is that of the plan.
+    KeepPlan(u64),
+    Review(u64, ReviewVerdict),
     /// A put under an alias that carries out the plan, or a member of it.
-    PutPlanned(u64, &'static str, Option<usize>),
+    PutPlanned(u64, u64, &'static str, Option<usize>),
     /// Lets the group take only what was approved.
     RequireApproval,
     ErasePlans,

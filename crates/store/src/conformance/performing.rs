@@ -433,20 +433,20 @@ impl Stage {
                 let removed = store.remove_ended_operations(at(10), 10_000).await;
                 format!("{:?}", removed.map(drop))
             }
-            Act::KeepPlan => {
+            Act::KeepPlan(number) => {
                 let mut new = plan(1);
-                new.plan.id = self.plan();
+                new.plan.id = self.plan(number);
                 // Other stages may remove it otherwise.
                 new.plan.created_by = new.plan.id.to_string();
                 format!("{:?}", store.keep_plan(new).await)
             }
-            Act::Review(verdict) => {
+            Act::Review(number, verdict) => {
                 let review = review(verdict, 22);
-                format!("{:?}", store.review_plan(self.plan(), &review).await)
+                format!("{:?}", store.review_plan(self.plan(number), &review).await)
             }
-            Act::PutPlanned(number, name, member) => {
+            Act::PutPlanned(plan, number, name, member) => {
                 let put = self.put(number, name);
-                self.accept(under(put, self.plan(), member)).await
+                self.accept(under(put, self.plan(plan), member)).await
             }
             Act::RequireApproval => {
                 let update = GroupUpdate {

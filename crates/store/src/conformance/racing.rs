@@ -320,29 +320,32 @@ pub async fn roles_over_a_group(store: Engine, database: &dyn Database) {
 /// A plan is carried out once, and as its reviews and the policy of its group say.
 pub async fn uses_of_a_plan(store: Engine, database: &dyn Database) {
     let mut race = Race::new(store, database);
-    race.after(&[Act::PutGroup, Act::KeepPlan]);
-    let whole = Act::PutPlanned(1, "a", None);
-    race.both(whole, Act::PutPlanned(2, "b", None)).await;
-    race.both(whole, Act::PutPlanned(2, "a", None)).await;
-    race.both(whole, Act::PutPlanned(2, "b", Some(0))).await;
-    let member = Act::PutPlanned(1, "a", Some(0));
-    race.both(member, Act::PutPlanned(2, "b", Some(0))).await;
-    race.both(member, Act::PutPlanned(2, "b", Some(1))).await;
+    race.after(&[Act::PutGroup, Act::KeepPlan(1)]);
+    let whole = Act::PutPlanned(1, 1, "a", None);
+    race.both(whole, Act::PutPlanned(1, 2, "b", None)).await;
+    race.both(whole, Act::PutPlanned(1, 2, "a", None)).await;
+    race.both(whole, Act::PutPlanned(1, 2, "b", Some(0))).await;
+    let member = Act::PutPlanned(1, 1, "a", Some(0));
+    race.both(member, Act::PutPlanned(1, 2, "b", Some(0))).await;
+    race.both(member, Act::PutPlanned(1, 2, "b", Some(1))).await;
     for verdict in [ReviewVerdict::Approve, ReviewVerdict::Reject] {
-        race.both(whole, Act::Review(verdict)).await;
-        race.both(Act::Review(verdict), Act::Review(ReviewVerdict::Reject))
-            .await;
+        race.both(whole, Act::Review(1, verdict)).await;
+        race.both(
+            Act::Review(1, verdict),
+            Act::Review(1, ReviewVerdict::Reject),
+        )
+        .await;
     }
     race.both(whole, Act::RequireApproval).await;
     race.both(whole, Act::RemovePlans).await;
 
     race.after(&[
         Act::PutGroup,
-        Act::KeepPlan,
-        Act::PutPlanned(1, "a", Some(0)),
+        Act::KeepPlan(1),
+        Act::PutPlanned(1, 1, "a", Some(0)),
         Act::Claim,
     ]);
-    let other = Act::PutPlanned(2, "b", Some(1));
+    let other = Act::PutPlanned(1, 2, "b", Some(1));
     race.both(Act::Apply(1, "x"), other).await;
     race.both(Act::Fail(1), other).await;
     race.both(Act::Apply(1, "x"), Act::RemovePlans).await;

@@ -19,9 +19,10 @@ use crate::{
 };
 
 const GROUP: &str = "rg";
-const ALIASES: [&str; 13] = [
-    "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "late",
+const ALIASES: [&str; 15] = [
+    "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "late",
 ];
+const PLANS: u64 = 3;
 const OPERATIONS: u64 = 24;
 /// When nobody claims anything any more.
 const FAR: i64 = 1 << 30;
@@ -59,11 +60,11 @@ impl Stage {
             format!("{:?}", store.get_plane(&self.plane()).await),
             format!("{:?}", store.get_resource_group(&self.group()).await),
             format!("{:?}", store.get_role_assignment(&self.assignment()).await),
-            format!(
-                "{:?}",
-                answered(async || store.get_plan(self.plan()).await).await
-            ),
         ];
+        for number in 1..=PLANS {
+            let plan = answered(async || store.get_plan(self.plan(number)).await).await;
+            state.push(format!("{plan:?}"));
+        }
         let group = self.group();
         let references = store.list_references(&group, None, None, usize::MAX);
         match references.await {
@@ -175,8 +176,8 @@ impl Stage {
         format!("{}{number:024}", self.name).parse().unwrap()
     }
 
-    pub(super) fn plan(&self) -> PlanId {
-        PlanId(self.id(90).0)
+    pub(super) fn plan(&self, number: u64) -> PlanId {
+        PlanId(self.id(90 + number).0)
     }
 
     pub(super) fn plane(&self) -> PlaneId {

@@ -11,7 +11,8 @@ use crate::Memory;
 /// What the writers find: `a` owns `x`, and `c` stands for it too; `g` owns `r` and is about to replace it, and `h` stands
 /// for it. A put of `b` and a deletion of `d` are under way, the latter as the child of an import; those of `e` and `f`
 /// have yet to learn how AWS spells `mydb`. `old` is left over. What came of a create of `j` is
-/// unknown, and of one of `k`, which may have made `x`, and which a put under way abandons. The lease on a put elsewhere has run out, and a deletion of
+/// unknown, and of one of `k`, which may have made `x`, and which a put under way abandons. One plan is open, and a put of `n`
+/// carries out a member of another. The lease on a put elsewhere has run out, and a deletion of
 /// a resource without an alias is due.
 const BEFORE: &[Act] = &[
     Act::PutPlane,
@@ -21,7 +22,8 @@ const BEFORE: &[Act] = &[
     Act::ReplaceKey("one"),
     Act::Assign(Role::Reader),
     Act::ReadAssignment,
-    Act::KeepPlan,
+    Act::KeepPlan(1),
+    Act::KeepPlan(2),
     Act::Put(1, "a"),
     Act::Put(2, "c"),
     Act::Put(3, "d"),
@@ -49,6 +51,7 @@ const BEFORE: &[Act] = &[
     Act::ReadTarget("x"),
     Act::Put(16, "j"),
     Act::Put(18, "k"),
+    Act::PutPlanned(2, 19, "n", Some(0)),
     Act::Claim,
     Act::LoseTrack(16),
     Act::LoseTrackOf(18, "x"),
@@ -123,8 +126,14 @@ const WRITERS: &[Writer] = &[
     |_| Act::DeleteCredential,
     |_| Act::Assign(Role::Owner),
     |_| Act::Unassign,
-    |new| Act::PutPlanned(new, "l", None),
-    |_| Act::Review(ReviewVerdict::Approve),
+    |_| Act::KeepPlan(3),
+    |_| Act::Review(1, ReviewVerdict::Approve),
+    |_| Act::Review(1, ReviewVerdict::Reject),
+    |new| Act::PutPlanned(1, new, "l", None),
+    |new| Act::PutPlanned(1, new, "m", Some(0)),
+    |new| Act::PutPlanned(2, new, "l", Some(1)),
+    |_| Act::Apply(19, "z"),
+    |_| Act::Fail(19),
     |_| Act::ErasePlans,
     |_| Act::RemovePlans,
     |_| Act::RemoveEnded,
