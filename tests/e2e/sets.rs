@@ -302,6 +302,37 @@ async fn deletes_come_last_and_complete_deletes_what_is_not_listed(world: &World
     assert_eq!(reply.body["error"]["details"][0]["code"], "StillNeeded");
 }
 
+/// A resource that is released while its delete starts stays.
+#[tokio::test]
+async fn what_is_released_meanwhile_is_not_deleted() {
+    let world = World::builder().build().await;
+    world.put_group("rg").await;
+    let group = json!({"LogGroupName": "logs"});
+    world.put_and_settle(LOGS, "logs", group).await;
+    let mut complete = set(json!([]));
+    complete["mode"] = json!("Complete");
+    let path = format!("{GROUP}/:apply");
+    let body = complete.to_string();
+    let reply = world.send_without_waiting("POST", &path, &body).await;
+    let reply = reply.expect(202);
+    world.hold_next_accept();
+    let released = async {
+        world.is_accept_held().await;
+        let release = json!({"ownedResource": false}).to_string();
+        let path = tracked_by(LOGS, "logs");
+        let patched = world.send_without_waiting("PATCH", &path, &release).await;
+        patched.expect(200);
+        world.release_accepts();
+    };
+    tokio::join!(world.step(), released);
+    world.settle().await;
+    let status = world.status(&reply).await;
+    assert_eq!(states(&status), [("logs", "Unchanged")], "{status}");
+    assert_eq!(world.live("AWS::Logs::LogGroup"), ["logs"]);
+    assert_eq!(world.calls("DeleteResource"), 0);
+    world.finish().await;
+}
+
 #[apply(on_every_store)]
 async fn names_of_other_groups_and_unlisted_aliases_are_read_from_aws(world: &World) {
     world.put_group("base").await;

@@ -121,6 +121,7 @@ impl App {
             identifier,
             spelled: None,
             is_referenced: false,
+            owned_since: None,
             resolves: None,
             options,
             plan: None,
@@ -167,6 +168,7 @@ impl App {
             ucp_store::Error::NoSuchReference
             | ucp_store::Error::PreconditionFailed
             | ucp_store::Error::PolicyLowered
+            | ucp_store::Error::NotOwned
             | ucp_store::Error::TooManyTags
             | ucp_store::Error::NoSuchPlan
             | ucp_store::Error::PlanRefused(_)

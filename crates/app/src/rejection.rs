@@ -226,6 +226,7 @@ impl From<ucp_store::Error> for Rejection {
             | ucp_store::Error::OwnedElsewhere(_)
             | ucp_store::Error::PreconditionFailed
             | ucp_store::Error::PolicyLowered
+            | ucp_store::Error::NotOwned
             | ucp_store::Error::TooManyTags
             | ucp_store::Error::LeaseLost
             | ucp_store::Error::Corrupt(_) => Rejection::Internal(Box::new(error)),

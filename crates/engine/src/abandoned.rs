@@ -68,6 +68,7 @@ fn is_passing(error: &ucp_store::Error) -> bool {
         | Error::OwnedElsewhere(_)
         | Error::PreconditionFailed
         | Error::PolicyLowered
+        | Error::NotOwned
         | Error::TooManyTags
         | Error::NoSuchPlan
         | Error::PlanRefused(_)

@@ -76,7 +76,9 @@ impl Stepper<'_> {
                     Err(refusal) => return Ok(Some(refusal)),
                 }
             }
-            ChildGoal::Delete => work_on(&child, Kind::Delete, schema.as_deref().ok()),
+            ChildGoal::Delete | ChildGoal::DeleteOwned(_) => {
+                work_on(&child, Kind::Delete, schema.as_deref().ok())
+            }
             ChildGoal::Import { .. } => work_on(&child, Kind::Import, schema.as_deref().ok()),
         };
         let work = NewResourceWork {
@@ -127,7 +129,11 @@ fn work_on(child: &Child, kind: Kind, schema: Option<&ResourceSchema>) -> NewRes
             identifier,
             take_ownership,
         } => (Some(identifier.clone()), *take_ownership),
-        ChildGoal::Delete | ChildGoal::Put { .. } => (None, false),
+        ChildGoal::Delete | ChildGoal::DeleteOwned(_) | ChildGoal::Put { .. } => (None, false),
+    };
+    let owned_since = match &child.goal {
+        ChildGoal::DeleteOwned(created_at) => Some(*created_at),
+        ChildGoal::Delete | ChildGoal::Import { .. } | ChildGoal::Put { .. } => None,
     };
     let is_named_by_aws = schema.is_some_and(ResourceSchema::is_named_by_aws);
     let fingerprint = schema.map(ResourceSchema::fingerprint).unwrap_or_default();
@@ -141,6 +147,7 @@ fn work_on(child: &Child, kind: Kind, schema: Option<&ResourceSchema>) -> NewRes
         identifier,
         spelled: None,
         is_referenced: false,
+        owned_since,
         resolves: None,
         options: Options {
             take_ownership,
@@ -176,7 +183,8 @@ fn unknown_type(unknown: &UnknownType) -> Refusal {
 /// Translates the store's refusal of a child, or returns the error that ends the step.
 fn refusal(error: Error, group: &GroupId) -> Result<Refusal, Error> {
     let failure = match error {
-        Error::Busy(_) => return Ok(Refusal::Busy),
+        // The next survey sees that it is released.
+        Error::Busy(_) | Error::NotOwned => return Ok(Refusal::Busy),
         Error::OwnedElsewhere(owner) => {
             let (owner, detail) = owned_elsewhere(&owner, Some(group));
             let message = format!(

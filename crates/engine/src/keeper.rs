@@ -147,6 +147,7 @@ fn work(kind: Kind, leftover: &Leftover) -> NewResourceWork {
         identifier: None,
         spelled: None,
         is_referenced: false,
+        owned_since: None,
         marked_for: None,
         resolves: None,
         options: Options::default(),

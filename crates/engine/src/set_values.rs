@@ -163,6 +163,7 @@ impl Stepper<'_> {
             identifier,
             spelled: None,
             is_referenced: false,
+            owned_since: None,
             resolves: None,
             options,
             plan: None,

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use ucp_model::operation::group::{
-    self, Application, ApplyMember, Decision, Finish, GroupWork, MEMBERS_AT_ONCE, MemberGoal,
-    MemberState, Next, Refusal, Survey, Task,
+    self, Application, ApplyMember, ChildGoal, Decision, Finish, GroupWork, MEMBERS_AT_ONCE,
+    MemberGoal, MemberState, Next, Refusal, Survey, Task,
 };
 use ucp_model::operation::{
     self, Chance, Header, Kind, Observation, Options, ResourceWork, State, Work,
@@ -357,10 +357,16 @@ fn deletes_come_last_each_after_what_refers_to_it() {
     assert_eq!(waiting(&decide(&work, &running))[1..], ["Waiting"; 5]);
     let first = decide(&work, &survey(vec![done("a")], &all));
     assert_eq!(started(&first), ["subnet"]);
+    let goal = |decision: &Decision| match &decision.next {
+        Next::Start(children) => children[0].goal.clone(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(goal(&first), ChildGoal::DeleteOwned(at(0)));
     let deleted = |alias| child(alias, Kind::Delete, Some(Ended::Succeeded));
     let left = [vpc, released.clone(), another.clone()];
     let second = decide(&work, &survey(vec![done("a"), deleted("subnet")], &left));
     assert_eq!(started(&second), ["vpc"]);
+    assert_eq!(goal(&second), ChildGoal::Delete);
     let children = vec![done("a"), deleted("subnet"), deleted("vpc")];
     let last = decide(&work, &survey(children, &[released, another]));
     let expected = [

@@ -417,6 +417,7 @@ fn put(number: u32) -> NewOperation {
             identifier: None,
             spelled: None,
             is_referenced: false,
+            owned_since: None,
             marked_for: None,
             resolves: None,
             options: Options::default(),

@@ -93,6 +93,7 @@ fn put() -> NewOperation {
             identifier: None,
             spelled: None,
             is_referenced: false,
+            owned_since: None,
             marked_for: None,
             resolves: None,
             options: Options::default(),

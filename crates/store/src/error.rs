@@ -15,6 +15,9 @@ pub enum Error {
     /// The alias has no reference.
     #[error("the alias has no reference")]
     NoSuchReference,
+    /// The reference must own its resource, and does not, or it is another one under the alias.
+    #[error("the reference does not own its resource any more")]
+    NotOwned,
     /// The alias already has a reference.
     #[error("the alias already has a reference")]
     AlreadyReferenced,

@@ -59,6 +59,8 @@ pub struct NewResourceWork {
     pub identifier: Option<Identifier>,
     /// The caller's spelling of `identifier`, if a look has shown that AWS spells it otherwise.
     pub spelled: Option<Identifier>,
+    /// When the reference was made that must still own its resource, if only what is owned is deleted.
+    pub owned_since: Option<Timestamp>,
     /// Whether a reference stands for the resource `identifier`, as far as the request knows.
     pub is_referenced: bool,
     /// The reference whose mark the resource must bear to be deleted, if only the mark proves whose it is. If that is
@@ -218,6 +220,7 @@ pub trait Operations: Send + Sync {
     ///   for a resolve of a reference in any other state.
     /// - [`Error::ReferencedElsewhere`] if the reference is in another account or region.
     /// - [`Error::NoSuchReference`] for a delete or a resolve under an alias that has no reference.
+    /// - [`Error::NotOwned`] if the reference must own its resource, and does not, or was made at another time.
     /// - [`Error::Busy`] if the AWS resource that the operation would work on has a live operation.
     /// - [`Error::OwnedElsewhere`] if the options take ownership of a resource that another reference owns.
     ///

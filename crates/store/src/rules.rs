@@ -220,6 +220,13 @@ fn claim(
         Some(reference) if !reference.scope.is_same_place(&new.scope) => {
             Err(Error::ReferencedElsewhere(reference.scope))
         }
+        Some(reference)
+            if new
+                .owned_since
+                .is_some_and(|at| !reference.owned || reference.created_at != at) =>
+        {
+            Err(Error::NotOwned)
+        }
         Some(reference) if reference.provisioning_state == ProvisioningState::Unknown => {
             Ok(match new.kind {
                 Kind::Put | Kind::Import => anew(operation, new.kind, reference, now),

@@ -149,7 +149,10 @@ impl Observer for Crashes {
         if STEPS.map(CrashPoint::before).contains(&point) {
             self.writes.pass().await;
         }
-        if point == CrashPoint::before(Moment::Accept) {
+        if [Moment::Accept, Moment::StartChild]
+            .map(CrashPoint::before)
+            .contains(&point)
+        {
             self.accepts.pass().await;
         }
         match self.note(point) {

@@ -490,7 +490,7 @@ impl World {
         self.crashes.writes.is_held().await;
     }
 
-    /// Holds the next request just before the transaction that accepts its operation.
+    /// Holds the next request or worker just before the transaction that accepts its operation or child.
     pub fn hold_next_accept(&self) {
         self.crashes.accepts.hold_next();
     }

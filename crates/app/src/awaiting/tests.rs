@@ -91,6 +91,7 @@ fn put(number: usize) -> NewOperation {
             identifier: Some(Identifier::new(number.to_string())),
             spelled: None,
             is_referenced: false,
+            owned_since: None,
             marked_for: None,
             resolves: None,
             options: Options::default(),

@@ -163,6 +163,7 @@ pub(super) fn put(number: u64, name: &str) -> NewOperation {
             identifier: None,
             spelled: None,
             is_referenced: false,
+            owned_since: None,
             marked_for: None,
             resolves: None,
             options: Options::default(),

@@ -284,6 +284,39 @@ pub async fn a_child_needs_its_parents_lease(store: Engine) {
     );
 }
 
+/// What a set does not list is deleted only as long as the reference that it has found owns it.
+pub async fn what_is_released_is_not_deleted(store: Engine) {
+    with_group(&store, "rg").await;
+    let owned = map(&store, 1, "a", "x", true).await;
+    accept(&store, on_group(2, "rg", Task::Apply(no_members()))).await;
+    let parent = claim_one(&store, at(11)).await;
+    let delete = |number, since| with(child(number, 2, "a"), |new| new.owned_since = Some(since));
+    refused!(
+        store.accept_child(&parent.lease, delete(3, at(-1))),
+        Error::NotOwned
+    );
+    let release = ReferenceUpdate {
+        owned: Some(false),
+        ..ReferenceUpdate::default()
+    };
+    let (id, correlation) = (alias("a"), correlation());
+    let released = store.update_reference(&id, release, "caller", &correlation, at(12));
+    released.await.unwrap();
+    refused!(
+        store.accept_child(&parent.lease, delete(3, owned.created_at)),
+        Error::NotOwned
+    );
+    assert_eq!(reference(&store, "a").await.operation, None);
+    let own = ReferenceUpdate {
+        owned: Some(true),
+        ..ReferenceUpdate::default()
+    };
+    let owned_again = store.update_reference(&id, own, "caller", &correlation, at(13));
+    owned_again.await.unwrap();
+    let deleted = store.accept_child(&parent.lease, delete(3, owned.created_at));
+    deleted.await.unwrap();
+}
+
 /// A cancel of the parent also reaches a child that is accepted after it.
 pub async fn a_child_of_what_is_cancelled_is_cancelled(store: Engine) {
     with_group(&store, "rg").await;

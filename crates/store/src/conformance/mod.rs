@@ -212,6 +212,7 @@ macro_rules! conformance {
                 one_apply_at_a_time
                 a_deletion_closes_the_group
                 a_child_needs_its_parents_lease
+                what_is_released_is_not_deleted
                 a_child_of_what_is_cancelled_is_cancelled
                 a_deletion_is_limited_to_places
                 a_deletion_learns_of_all_places

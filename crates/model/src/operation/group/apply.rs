@@ -12,7 +12,7 @@ use super::step::{BUSY_RETRY, due_by};
 use super::survey::{Child, ChildGoal, Refusal, Survey};
 use super::waves::{Members, Standing, Wave};
 use super::work::GroupWork;
-use crate::{Detail, Ended, ErrorCode, Failure, Reference, Scope, Timestamp, retry};
+use crate::{Detail, Ended, ErrorCode, Failure, Reference, Timestamp, retry};
 
 /// The maximum number of members of a set that are in progress at once.
 pub const MEMBERS_AT_ONCE: usize = 16;
@@ -277,18 +277,20 @@ impl<'a> Step<'a> {
         }
         match members.wave(MEMBERS_AT_ONCE) {
             Wave::Start(children, reason) => {
-                // Where it was judged, so that the store refuses what has been made elsewhere meanwhile.
-                let scopes: BTreeMap<String, &Scope> = left
+                // As it was judged, so that the store refuses what has been made elsewhere or released meanwhile.
+                let judged: BTreeMap<String, &ApplyMember> = left
                     .iter()
                     .map(|index| &application.members[*index])
-                    .map(|member| (member.reference.key(), &member.scope))
+                    .map(|member| (member.reference.key(), member))
                     .collect();
                 self.start.extend(children.into_iter().map(|child| {
-                    Child {
-                        scope: scopes
-                            .get(&child.reference.key())
-                            .map_or_else(|| child.scope.clone(), |scope| (*scope).clone()),
-                        ..child
+                    match judged.get(&child.reference.key()) {
+                        Some(member) => Child {
+                            scope: member.scope.clone(),
+                            goal: delete(&member.goal),
+                            ..child
+                        },
+                        None => child,
                     }
                 }));
                 Some(reason)
@@ -451,6 +453,14 @@ impl<'a> Step<'a> {
             self.operation.total
         );
         Failure::new(ErrorCode::ApplyFailed, message).with_details(details.collect())
+    }
+}
+
+/// Returns the goal of the delete of a member.
+fn delete(goal: &MemberGoal) -> ChildGoal {
+    match goal {
+        MemberGoal::DeleteOwned(created_at) => ChildGoal::DeleteOwned(*created_at),
+        MemberGoal::Put(_) | MemberGoal::Delete => ChildGoal::Delete,
     }
 }
 

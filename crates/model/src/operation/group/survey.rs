@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::super::record::Operation;
 use super::super::resource::Options;
-use crate::{Failure, Identifier, Leftover, Reference, ReferenceId, Scope};
+use crate::{Failure, Identifier, Leftover, Reference, ReferenceId, Scope, Timestamp};
 
 /// The input of a decision about a group: its rows, and the children that could not be started.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -50,6 +50,8 @@ pub struct Child {
 pub enum ChildGoal {
     /// Delete the resource and its reference.
     Delete,
+    /// The same, if the reference that was made at this time still owns the resource.
+    DeleteOwned(Timestamp),
     /// Import a resource.
     Import {
         /// Its primary identifier.
