@@ -14,6 +14,7 @@ use ucp_set::{
     Draft, Goal, Linked, LinkedMember, MEMBERS_MAX, Member, OUTSIDE_MAX, Outside, Set, with_unknown,
 };
 
+use super::obstacle::placed;
 use super::{DeclaredSet, Mode, SetGoal, SetMember};
 use crate::declaring::{NOT_VALID, Purpose, create_judge, judge_for_type, unsupported};
 use crate::group_operations::TYPES_MAX;
@@ -164,10 +165,11 @@ impl App {
             let found = self.judged_member(given, member, &group, has_reference);
             match found.await {
                 Ok(member) => judged.push(Some(member)),
-                Err(refused) => {
-                    details.extend(told(index, refused)?);
+                Err(Rejection::Invalid(failure) | Rejection::TooLarge(failure)) => {
+                    details.extend(placed(&format!("/resources/{index}"), failure));
                     judged.push(None);
                 }
+                Err(refused) => return Err(refused),
             }
         }
         if !details.is_empty() {
@@ -483,30 +485,6 @@ fn in_order(
         has_reference: true,
     });
     listed.chain(unlisted).collect()
-}
-
-/// Returns what is wrong with a member, or the rejection of the whole set.
-fn told(index: usize, refused: Rejection) -> Result<Vec<Detail>, Rejection> {
-    let failure = match refused {
-        Rejection::Invalid(failure) | Rejection::TooLarge(failure) => failure,
-        other => return Err(other),
-    };
-    let place = |target: Option<&str>| {
-        let target =
-            target.filter(|target| target.starts_with('/') && !target.starts_with("/planes/"));
-        format!("/resources/{index}{}", target.unwrap_or_default())
-    };
-    if failure.details.is_empty() {
-        let place = place(failure.target.as_deref());
-        return Ok(vec![Detail::at(failure.code, failure.message, place)]);
-    }
-    let details = failure.details.into_iter();
-    Ok(details
-        .map(|detail| Detail {
-            target: Some(place(detail.target.as_deref())),
-            ..detail
-        })
-        .collect())
 }
 
 /// Refuses a set for what the details say, in the order of its body.

@@ -2,6 +2,7 @@
 
 mod apply;
 mod judging;
+mod obstacle;
 mod planned;
 mod seen;
 mod what_if;

@@ -10,6 +10,7 @@ use ucp_model::{Identifier, ReferenceId};
 use ucp_set::{Link, links, resolve};
 
 use super::judging::{JudgedGoal, JudgedMember};
+use super::obstacle::Obstacle;
 use crate::declaring::Purpose;
 use crate::looking::Outlook;
 use crate::put::Prospect;
@@ -221,22 +222,5 @@ fn resolved(put: &PutResource, seen: &AllSeen) -> Option<PutResource> {
 
 /// A worker waits for what is in the way, or ends the member with what is wrong. Anything else refuses the set.
 fn left_to_worker<T>(refused: Rejection) -> Result<Option<T>, Rejection> {
-    match refused {
-        Rejection::Invalid(_)
-        | Rejection::Missing(_)
-        | Rejection::Conflict(_)
-        | Rejection::PreconditionFailed(_)
-        | Rejection::Busy(_)
-        | Rejection::OwnedElsewhere(_)
-        | Rejection::Refused(_)
-        | Rejection::Aws(_)
-        | Rejection::TooLarge(_) => Ok(None),
-        Rejection::Hidden(_)
-        | Rejection::Forbidden(_)
-        | Rejection::NotNow(_)
-        | Rejection::QuotaExceeded(_)
-        | Rejection::TooMany(_)
-        | Rejection::Unavailable(_)
-        | Rejection::Internal(_) => Err(refused),
-    }
+    Obstacle::of(refused).map(|_| None)
 }

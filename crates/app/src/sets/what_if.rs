@@ -16,6 +16,7 @@ use ucp_set::{Declarations, Unresolved, links, resolve};
 use super::DeclaredSet;
 use super::apply::applied;
 use super::judging::{JudgedGoal, JudgedMember, JudgedSet};
+use super::obstacle::{Obstacle, placed};
 use super::seen::LOOKS_AT_ONCE;
 use crate::declaring::Purpose;
 use crate::kept_plans::Prepared;
@@ -348,7 +349,7 @@ impl<'a> Foreseen<'a> {
             change.warnings.push(unseen(message.to_owned()));
         }
         if let Some(error) = error {
-            self.details.extend(told(&member.place, error));
+            self.details.extend(placed(&member.place, error));
         }
         let key = member.reference.key();
         if self.referred.contains(&key) {
@@ -409,38 +410,17 @@ fn left_open(
         Rejection::Busy(_) => refused,
         other => other.shown_to(caller),
     };
-    let (why, error) = match refused {
-        Rejection::Invalid(failure)
-        | Rejection::Missing(failure)
-        | Rejection::Conflict(failure)
-        | Rejection::PreconditionFailed(failure)
-        | Rejection::Refused(failure)
-        | Rejection::TooLarge(failure) => (failure.message.clone(), Some(failure)),
-        Rejection::OwnedElsewhere(owner) => {
-            let message = format!(
-                "The resource is owned by {owner}, and only one reference can own it. Leave ownedResource out."
-            );
-            let failure = Failure::new(ErrorCode::Conflict, message.as_str());
-            (message, Some(failure))
-        }
-        Rejection::Busy(operation) => {
+    let (why, error) = match Obstacle::of(refused)? {
+        Obstacle::Refused(failure) => (failure.message.clone(), Some(failure)),
+        Obstacle::Busy(operation) => {
             let which = match caller.reads_operation(&operation) {
                 true => format!("Operation {}", operation.header.id),
                 false => "Another operation".to_owned(),
             };
-            (
-                format!("{which} works on it. Ask again when that has ended."),
-                None,
-            )
+            let why = format!("{which} works on it. Ask again when that has ended.");
+            (why, None)
         }
-        Rejection::Aws(fault) => (unreadable(&fault), None),
-        Rejection::Hidden(_)
-        | Rejection::Forbidden(_)
-        | Rejection::NotNow(_)
-        | Rejection::QuotaExceeded(_)
-        | Rejection::TooMany(_)
-        | Rejection::Unavailable(_)
-        | Rejection::Internal(_) => return Err(refused),
+        Obstacle::Aws(fault) => (unreadable(&fault), None),
     };
     Ok(Foresight {
         change: ResourceChange::new(
@@ -454,32 +434,6 @@ fn left_open(
         planned: None,
         declared: None,
     })
-}
-
-/// Returns why a member would fail, at its place in the body.
-fn told(place: &str, failure: Failure) -> Vec<Detail> {
-    let Failure {
-        code,
-        message,
-        target,
-        details,
-        ..
-    } = failure;
-    let at = |target: Option<&str>| {
-        let below = target.filter(|target| target.starts_with("/properties"));
-        format!("{place}{}", below.unwrap_or_default())
-    };
-    if details.is_empty() {
-        let target = at(target.as_deref());
-        return vec![Detail::at(code, message, target)];
-    }
-    let details = details.into_iter();
-    details
-        .map(|detail| Detail {
-            target: Some(at(detail.target.as_deref())),
-            ..detail
-        })
-        .collect()
 }
 
 fn failure(details: Vec<Detail>) -> Failure {
