@@ -174,6 +174,7 @@ impl App {
             | ucp_store::Error::PlanRefused(_)
             | ucp_store::Error::PlanRequired
             | ucp_store::Error::ApprovalRequired
+            | ucp_store::Error::PolicyElsewhere(_)
             | ucp_store::Error::LeaseLost
             | ucp_store::Error::Unavailable(_)
             | ucp_store::Error::OtherKey { .. }

@@ -1,4 +1,5 @@
 use ucp_cpu_pool::Undone;
+use ucp_model::operation::policy_elsewhere;
 use ucp_model::{Detail, ErrorCode, Failure, Fault, Operation, PlanRefusal, ReferenceId, TypeName};
 use ucp_schema::UnknownType;
 
@@ -206,6 +207,9 @@ impl From<ucp_store::Error> for Rejection {
             ucp_store::Error::ApprovalRequired => {
                 let message = "The resource group takes only changes whose plan was approved, and this one was not. Let an approver approve it.";
                 Rejection::Conflict(Failure::new(ErrorCode::ApprovalRequired, message))
+            }
+            ucp_store::Error::PolicyElsewhere(policy) => {
+                Rejection::Conflict(policy_elsewhere(policy))
             }
             ucp_store::Error::OtherKey {
                 sealed_under,

@@ -74,6 +74,7 @@ fn is_passing(error: &ucp_store::Error) -> bool {
         | Error::PlanRefused(_)
         | Error::PlanRequired
         | Error::ApprovalRequired
+        | Error::PolicyElsewhere(_)
         | Error::Corrupt(_) => false,
     }
 }

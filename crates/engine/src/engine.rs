@@ -480,6 +480,10 @@ fn taken(error: ucp_store::Error, operation: &Operation) -> Result<Taken, Abando
             identifier,
             by: Holder::Owner(owner),
         }),
+        (ucp_store::Error::PolicyElsewhere(policy), Some(identifier)) => Ok(Taken {
+            identifier,
+            by: Holder::Policy(policy),
+        }),
         (error, _) => Err(error.into()),
     }
 }

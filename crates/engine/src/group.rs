@@ -2,7 +2,7 @@
 
 use tracing::debug;
 use ucp_model::operation::group::{Child, ChildGoal, Refusal, Survey, Task};
-use ucp_model::operation::{Kind, Options, owned_elsewhere};
+use ucp_model::operation::{Kind, Options, owned_elsewhere, policy_elsewhere};
 use ucp_model::{ErrorCode, Failure, GroupId, OperationId, PlanUse, Register};
 use ucp_schema::{ResourceSchema, UnknownType};
 use ucp_store::{Error, NewOperation, NewResourceWork, NewWork};
@@ -192,6 +192,7 @@ fn refusal(error: Error, group: &GroupId) -> Result<Refusal, Error> {
             );
             Failure::new(ErrorCode::Conflict, message).with_details(vec![detail])
         }
+        Error::PolicyElsewhere(policy) => policy_elsewhere(policy),
         // The group has changed since the survey. The next survey will see the change.
         error @ (Error::NoSuchReference
         | Error::AlreadyReferenced
@@ -206,7 +207,7 @@ fn refusal(error: Error, group: &GroupId) -> Result<Refusal, Error> {
         | Error::LeaseLost
         | Error::Unavailable(_)
         | Error::TooManyTags
-        // The plan and the policy were judged with the operation that it belongs to.
+        // The plan and the policy of the group were judged with the operation that it belongs to.
         | Error::NoSuchPlan
         | Error::PlanRefused(_)
         | Error::PlanRequired

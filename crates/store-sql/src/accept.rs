@@ -96,6 +96,9 @@ async fn accept_on_resource(
     let plan = kept_plans::use_plan(transaction, &operation, by).await?;
     if is_change {
         rules::judge_policy(policy, plan.as_ref())?;
+        if let Some(target) = &target {
+            groups::judge_policy_elsewhere(transaction, target, &operation).await?;
+        }
     }
     let keeps_look = insert(transaction, &operation, target, desired, look).await?;
     Ok(Accepted {

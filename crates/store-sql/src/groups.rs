@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{GroupWork, Work};
-use ucp_model::{GroupId, NewResourceGroup, Operation, OperationId, ResourceGroup, Timestamp};
+use ucp_model::{
+    GroupId, NewResourceGroup, Operation, OperationId, PlanPolicy, ResourceGroup, Timestamp,
+};
 use ucp_store::{
     Error, GroupDeletion, GroupUpdate, Groups, NewOperation, NewWork, OwnedPlace, Precondition,
     group_keys, rules,
@@ -13,7 +15,7 @@ use ucp_store::{
 
 use crate::arm_resources::{self, arm_resources};
 use crate::database::{Abort, Database, Row, Transaction, page, transaction, values};
-use crate::json::{corrupt, parsed};
+use crate::json::{corrupt, from_json, parsed};
 use crate::{Sql, busy, leftover_row, operation_row, reference_row, role_assignments};
 
 arm_resources! { "resource_groups", "deletion";
@@ -25,6 +27,12 @@ arm_resources! { "resource_groups", "deletion";
     /// A foreign key would not prevent changes to the group while an operation is accepted in it.
     SHARE = ["SELECT id, location, tags, body, created_at, updated_at, revision, deletion FROM resource_groups
         WHERE key = $1"] lock " FOR SHARE";
+    /// The policies of the other groups that have a reference to an AWS resource, as JSON. Each group is looked up. A join
+    /// could read all of them.
+    POLICIES_ELSEWHERE = ["SELECT DISTINCT (SELECT "]
+        postgres "(body::json -> 'planPolicy')::text" sqlite "body -> 'planPolicy'"
+        [" FROM resource_groups WHERE key = resource_references.group_key) AS policy
+        FROM resource_references WHERE target_key = $1 AND group_key <> $2"];
     SET_DELETION = ["UPDATE resource_groups SET deletion = $2 WHERE key = $1"];
 }
 
@@ -185,6 +193,26 @@ pub(crate) async fn lock(
 ) -> Result<Option<ResourceGroup>, Abort> {
     let row = TABLE.lock(transaction, id.key()).await?;
     Ok(row.as_ref().map(read).transpose()?)
+}
+
+/// Refuses a change that the policy of another group does not take, one that has a reference to the AWS resource. The
+/// caller has locked the resource, so that no other reference comes to stand for it meanwhile.
+pub(crate) async fn judge_policy_elsewhere(
+    transaction: &mut Transaction,
+    target: &str,
+    operation: &Operation,
+) -> Result<(), Abort> {
+    let own = operation.work.group_id().map(GroupId::key);
+    let values = values![target, own.unwrap_or_default()];
+    let rows = transaction.fetch(POLICIES_ELSEWHERE, values).await?;
+    let mut strictest = PlanPolicy::default();
+    for row in &rows {
+        if let Some(policy) = row.get::<Option<&str>>("policy")? {
+            strictest = strictest.max(from_json(policy)?);
+        }
+    }
+    let is_planned = operation.work.plan().is_some();
+    Ok(rules::judge_policy_elsewhere(strictest, is_planned)?)
 }
 
 /// Records the operation that deletes the group.

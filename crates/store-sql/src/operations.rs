@@ -304,6 +304,9 @@ async fn refuse_taken(transaction: &mut Transaction, operation: &Operation) -> R
     {
         return Err(Error::OwnedElsewhere(owner).into());
     }
+    if operation.work.resource().is_some_and(rules::begins_change) {
+        groups::judge_policy_elsewhere(transaction, &target, operation).await?;
+    }
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-use ucp_model::{OperationId, PlanRefusal, ReferenceId, Scope};
+use ucp_model::{OperationId, PlanPolicy, PlanRefusal, ReferenceId, Scope};
 
 /// Errors of the store, as far as callers tell them apart.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +48,9 @@ pub enum Error {
     /// The group takes only changes whose plan was approved.
     #[error("the group takes only changes whose plan was approved")]
     ApprovalRequired,
+    /// A reference of another group stands for the AWS resource, and that group does not take such changes.
+    #[error("the policy of another group that refers to the resource does not take the change")]
+    PolicyElsewhere(PlanPolicy),
     /// The group would take changes without a plan, or without an approval, that it does not take now. Nothing was written.
     #[error("the group would take more changes without a plan")]
     PolicyLowered,

@@ -228,6 +228,8 @@ pub trait Operations: Send + Sync {
     ///   used, as [`KeptPlan::judge_use`](ucp_model::KeptPlan::judge_use) says.
     /// - [`Error::PlanRequired`] and [`Error::ApprovalRequired`] for a put, a delete or an apply that the policy of the group
     ///   does not take.
+    /// - [`Error::PolicyElsewhere`] for a put or a delete that the policy of another group does not take: one with a
+    ///   reference to the AWS resource. This is so for children too.
     ///
     /// The deletion of a group is accepted by [`delete_resource_group`](crate::Groups::delete_resource_group) instead,
     /// which closes the group.
@@ -292,8 +294,8 @@ pub trait Operations: Send + Sync {
     /// A look may show that AWS spells the identifier otherwise than the operation was accepted with
     /// ([`rules::respelled`](crate::rules::respelled)). Then the step is checked as
     /// [`accept_operation`](Self::accept_operation) checks a target: [`Error::Busy`] if the AWS resource has another live
-    /// operation, and [`Error::OwnedElsewhere`] if the operation needs to own a resource that another reference owns.
-    /// Nothing is written then.
+    /// operation, [`Error::OwnedElsewhere`] if the operation needs to own a resource that another reference owns, and
+    /// [`Error::PolicyElsewhere`] if the step records the first call. Nothing is written then.
     ///
     /// If a cancel has been requested that `operation` does not know of, the operation is due no later than that
     /// request: its worker has not seen it. An operation on a group is due no later than `now` if more of its children have

@@ -28,7 +28,9 @@ pub use self::leftovers::{
     Attempt, abandoned, decided, failed_delete, left_over, resolving, settled, unresolved,
 };
 pub use self::places::{places_to_judge, refuse_elsewhere};
-pub use self::plans::{ended_plan, is_change, judge_policy, used_plan};
+pub use self::plans::{
+    begins_change, ended_plan, is_change, judge_policy, judge_policy_elsewhere, used_plan,
+};
 pub use self::predictions::{Predicted, predicted, track_record_key};
 pub use self::role_assignments::{refuse_unjudged, without_group};
 use crate::{

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 use ucp_access::Role;
-use ucp_testkit::{GROUP, Reply, StoreKind, World, apply, on_every_store, tracked_by};
+use ucp_testkit::{
+    ACCOUNT, GROUP, REGION, Reply, StoreKind, World, apply, on_every_store, tracked_by,
+};
 
 use super::{API, LOGS, carry_out, id_of, logs, plan, planned, read, review, status};
 use crate::rights::grant;
@@ -82,6 +84,78 @@ async fn a_plan_without_an_approval_is_refused(world: &World) {
     carry_out(world, LOGS, &id).await.expect(201);
     world.settle().await;
     assert_eq!(status(world, &id).await, "Applied");
+}
+
+/// A group protects what its references stand for, by whatever name it is changed.
+#[apply(on_every_store)]
+async fn a_resource_has_the_policy_of_each_group_that_refers_to_it(world: &World) {
+    world.put_and_settle(LOGS, "logs", logs(7)).await;
+    world.put_group("rg2").await;
+    set_policy(world, json!("required")).await.expect(200);
+    let other = GROUP.replace("/rg", "/rg2");
+    let alias = format!("{other}/providers/{LOGS}:reference/mine");
+    let by_name =
+        format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{LOGS}/logs");
+    let longer = json!({"properties": {"RetentionInDays": 14}});
+    let tracked = json!({"trackedBy": alias, "properties": logs(14)});
+    let untracked = json!({"properties": logs(14)});
+    let refused = |reply: Reply, code: &str| {
+        let reply = reply.expect(409);
+        assert_eq!(reply.code(), code, "{}", reply.text);
+        let names = ["/rg", "'rg"];
+        assert!(
+            names.iter().all(|name| !reply.text.contains(name)),
+            "{}",
+            reply.text
+        );
+    };
+    // Another group may refer to it, since that changes nothing.
+    let same = json!({"trackedBy": alias, "properties": logs(7)});
+    world.post(LOGS, "put", &same).await.expect(200);
+    let every_way = async |code: &str| {
+        refused(
+            super::call(world, "PUT", &by_name, longer.clone()).await,
+            code,
+        );
+        refused(world.post(LOGS, "put", &untracked).await, code);
+        refused(world.post(LOGS, "put", &tracked).await, code);
+        refused(world.call("DELETE", &by_name, "").await, code);
+        let delete = json!({"properties": {"LogGroupName": "logs"}});
+        refused(world.post(LOGS, "delete", &delete).await, code);
+    };
+    every_way("PlanRequired").await;
+    let members = json!([{"alias": "mine", "type": LOGS, "properties": logs(14)}]);
+    let path = format!("{other}/:apply");
+    let applied = super::call(world, "POST", &path, set(members))
+        .await
+        .expect(202);
+    world.settle().await;
+    let ended = world.status(&applied).await;
+    assert_eq!(ended["error"]["code"], "ApplyFailed", "{ended}");
+    assert!(ended.to_string().contains("PlanRequired"), "{ended}");
+    assert_eq!(world.calls("UpdateResource"), 0);
+
+    // What is planned may be done, and what is approved for this group.
+    let planned_by_name = async |properties: &Value| {
+        let path = format!("{by_name}/:whatIf");
+        let asked = super::call(world, "POST", &path, properties.clone()).await;
+        asked.expect(200).body["properties"].clone()
+    };
+    let id = id_of(&planned_by_name(&longer).await);
+    let with_plan = format!("{by_name}?planId={id}");
+    world.call("PUT", &with_plan, "").await.expect(201);
+    world.settle().await;
+    assert_eq!(status(world, &id).await, "Applied");
+    set_policy(world, json!("approved")).await.expect(200);
+    let planned = planned_by_name(&json!({"properties": {"RetentionInDays": 30}})).await;
+    let id = id_of(&planned);
+    review(world, &id, "approve", &planned["fingerprint"])
+        .await
+        .expect(200);
+    let with_plan = format!("{by_name}?planId={id}");
+    refused(world.call("PUT", &with_plan, "").await, "ApprovalRequired");
+    assert_eq!(status(world, &id).await, "Approved");
+    assert_eq!(world.calls("UpdateResource"), 1);
 }
 
 /// The policy is judged with the write, not when the request looks.

@@ -7,7 +7,8 @@ use super::record::Operation;
 use super::resource::{Change, Intent, ReplacementOrder};
 use crate::{
     ClientToken, Failure, Fault, FaultClass, HandlerErrorCode, Identifier, NewLeftover,
-    OperationId, Ownership, Progress, ProgressStatus, ReferenceId, RequestToken, Timestamp,
+    OperationId, Ownership, PlanPolicy, Progress, ProgressStatus, ReferenceId, RequestToken,
+    Timestamp,
 };
 
 /// What the engine has learned since the last decision.
@@ -152,6 +153,8 @@ pub enum Holder {
     Operation(OperationId),
     /// Another reference, which owns it.
     Owner(ReferenceId),
+    /// A reference of another group, which does not take such changes.
+    Policy(PlanPolicy),
 }
 
 /// Whether AWS has the resource.

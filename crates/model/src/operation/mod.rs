@@ -9,6 +9,7 @@ pub mod group;
 mod header;
 mod owned_elsewhere;
 mod persistence;
+mod policy_elsewhere;
 mod record;
 pub mod resource;
 
@@ -20,6 +21,7 @@ pub use decision::{
 pub use group::GroupWork;
 pub use header::Header;
 pub use owned_elsewhere::owned_elsewhere;
+pub use policy_elsewhere::policy_elsewhere;
 pub use record::{Operation, Work};
 pub use resource::{
     AdoptionPolicy, Bound, CLIENT_TOKEN_LIFE, Call, CancelAsked, Change, Class, Course,

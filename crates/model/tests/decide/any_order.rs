@@ -3,7 +3,11 @@
 use super::*;
 
 fn holders() -> impl Strategy<Value = Holder> {
-    prop_oneof![Just(another_operation()), Just(another_owner())]
+    prop_oneof![
+        Just(another_operation()),
+        Just(another_owner()),
+        Just(Holder::Policy(ucp_model::PlanPolicy::Required)),
+    ]
 }
 
 /// All observations, in a few variants each.

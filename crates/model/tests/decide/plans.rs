@@ -187,7 +187,7 @@ fn a_change_in_flight_waits_for_another_operation_only() {
         assert_line(
             &put,
             taken_by(another_owner()),
-            "failed: AWS names a resource that another reference owns",
+            "failed: AWS names a resource that another reference has",
         );
     }
 }

@@ -188,6 +188,10 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ("groups::UPDATE", (put("group-200"), 1)),
         ("groups::GET", (values!["group-200"], 1)),
         ("groups::LOCK", (values!["group-200"], 1)),
+        (
+            "groups::POLICIES_ELSEWHERE",
+            (values!["target-4000", "group-7"], 2),
+        ),
         ("groups::DELETE", (values!["group-empty"], 1)),
         ("groups::LIST", (values!["group-2", "group-3", limit], PAGE)),
         ("groups::SHARE", (values!["group-200"], 1)),

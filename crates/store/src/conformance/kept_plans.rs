@@ -1,9 +1,10 @@
 //! Plans that are kept, and the operations that carry them out.
 
 use ucp_model::operation::group::{Application, Task};
+use ucp_model::operation::{Call, State};
 use ucp_model::{
-    Approval, Course, Ended, GroupBody, KeptPlan, NewResourceGroup, NotReviewed, PlanId,
-    PlanPolicy, PlanRefusal, PlanStatus, PlanUse, Review, ReviewVerdict,
+    Approval, Course, Ended, GroupBody, Identifier, KeptPlan, NewResourceGroup, NotReviewed,
+    PlanId, PlanPolicy, PlanRefusal, PlanStatus, PlanUse, RequestToken, Review, ReviewVerdict,
 };
 
 use super::fixture::*;
@@ -326,6 +327,94 @@ pub async fn a_group_takes_what_its_policy_says(store: Engine) {
         put(Some(PlanPolicy::Required), true).await.unwrap(),
         PlanPolicy::Required
     );
+}
+
+/// A group protects what its references stand for, also from changes by name and under aliases of other groups.
+pub async fn a_policy_holds_for_the_resource(store: Engine) {
+    with_group(&store, "rg").await;
+    with_group(&store, "other").await;
+    map(&store, 1, "a", "mydb", false).await;
+    keep(&store, &plan(9)).await;
+    let approve = review(ReviewVerdict::Approve, 1);
+    store.review_plan(plan_id(9), &approve).await.unwrap();
+    let elsewhere = |number| {
+        with(named(put(number, "b"), "mydb"), |new| {
+            new.reference = Some(alias_in("other", "b"));
+        })
+    };
+    let apply = NewOperation {
+        accepted_at: at(3),
+        ..on_group(2, "other", Task::Apply(no_members()))
+    };
+    accept(&store, apply).await;
+    let parent = claim_one(&store, at(3)).await;
+    for policy in [PlanPolicy::Required, PlanPolicy::Approved] {
+        set_policy(&store, policy).await;
+        for new in [
+            untracked(put(3, "-"), "mydb"),
+            untracked(delete(3, "-"), "mydb"),
+            elsewhere(3),
+        ] {
+            refused!(
+                store.accept_operation(new),
+                Error::PolicyElsewhere(refused) if refused == policy
+            );
+        }
+        let child = NewOperation {
+            parent: Some(operation_id(2)),
+            ..elsewhere(3)
+        };
+        refused!(
+            store.accept_child(&parent.lease, child),
+            Error::PolicyElsewhere(_)
+        );
+    }
+    // What was approved was not approved for this group.
+    let planned = |new| under(new, plan_id(9), None);
+    for new in [untracked(put(3, "-"), "mydb"), elsewhere(3)] {
+        refused!(
+            store.accept_operation(planned(new)),
+            Error::PolicyElsewhere(PlanPolicy::Approved)
+        );
+    }
+    assert_eq!(status(&store, 9, 2).await, PlanStatus::Approved);
+    accept(&store, untracked(put(4, "-"), "another")).await;
+    let import = with(elsewhere(5), |new| {
+        new.kind = ucp_model::operation::Kind::Import;
+        new.identifier = identifier("third");
+    });
+    accept(&store, import).await;
+
+    // AWS spells the name as it is in the reference.
+    accept(&store, untracked(put(6, "-"), "MyDB")).await;
+    let claimed = claim(&store, at(4)).await;
+    let claimed = claimed
+        .into_iter()
+        .find(|claimed| claimed.operation.header.id == operation_id(6))
+        .unwrap();
+    let update = intent(Call::Update(Identifier::new("mydb")), None);
+    let first = stepped(&super::respelling::respelled(&claimed.operation), |work| {
+        work.state = State::Submitting(update.clone());
+    });
+    let commit = store.commit_step(&claimed.lease, &first, None, at(4), TERM);
+    refused!(commit, Error::PolicyElsewhere(PlanPolicy::Approved));
+
+    set_policy(&store, PlanPolicy::Required).await;
+    let commit = store.commit_step(&claimed.lease, &first, None, at(4), TERM);
+    refused!(commit, Error::PolicyElsewhere(PlanPolicy::Required));
+    set_policy(&store, PlanPolicy::Optional).await;
+    let commit = store.commit_step(&claimed.lease, &first, None, at(4), TERM);
+    let lease = commit.await.unwrap();
+    // It is not judged again once something may have been sent.
+    set_policy(&store, PlanPolicy::Required).await;
+    let sent = stepped(&first, |work| {
+        work.state = State::Waiting(update.clone(), RequestToken::new("token"));
+    });
+    let commit = store.commit_step(&lease, &sent, None, at(5), TERM);
+    let lease = commit.await.unwrap();
+    finish(&store, &lease, applied(&sent, "mydb", false)).await;
+    accept(&store, planned(untracked(put(7, "-"), "mydb"))).await;
+    assert_eq!(status(&store, 9, 2).await, PlanStatus::Applying);
 }
 
 /// Plans are counted by who has asked for them, until they expire.

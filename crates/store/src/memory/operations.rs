@@ -6,7 +6,7 @@ use ucp_model::operation::{GroupWork, ResourceWork, Work};
 use ucp_model::{GroupId, Operation, OperationId, ReferenceId, Target, Timestamp};
 
 use super::Memory;
-use super::tables::{Row, Slot, Tables};
+use super::tables::{Row, Slot, Tables, maps};
 use crate::rules::Claimant;
 use crate::{
     Accepted, Documents, Error, FinishOperation, Lease, LeaseTerm, LiveOperations, NewOperation,
@@ -326,6 +326,7 @@ impl Tables {
         let plan = self.used_plan(&operation, by)?;
         if is_change {
             rules::judge_policy(policy, plan.as_ref())?;
+            self.judge_policy_elsewhere(target.as_deref(), &operation)?;
         }
         self.write_used(plan, now);
         if let Some(reference) = &reference {
@@ -367,7 +368,33 @@ impl Tables {
         {
             return Err(Error::OwnedElsewhere(owner.id.clone()));
         }
-        Ok(())
+        match operation.work.resource() {
+            Some(work) if rules::begins_change(work) => {
+                self.judge_policy_elsewhere(Some(&target), operation)
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Refuses a change that the policy of another group does not take, one that has a reference to the AWS resource.
+    fn judge_policy_elsewhere(
+        &self,
+        target: Option<&str>,
+        operation: &Operation,
+    ) -> Result<(), Error> {
+        let Some(target) = target else {
+            return Ok(());
+        };
+        let own = operation.work.group_id().map(GroupId::key);
+        let references = self.references.values();
+        let elsewhere = references
+            .filter(|reference| maps(reference, target))
+            .map(|reference| reference.id.group.key())
+            .filter(|group| own.as_ref() != Some(group));
+        let groups = elsewhere.filter_map(|group| self.groups.get(&group));
+        let strictest = groups.map(|group| group.body.policy()).max();
+        let is_planned = operation.work.plan().is_some();
+        rules::judge_policy_elsewhere(strictest.unwrap_or_default(), is_planned)
     }
 
     pub(super) fn insert(

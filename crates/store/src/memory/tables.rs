@@ -246,7 +246,7 @@ impl Tables {
     }
 }
 
-fn maps(reference: &Reference, target: &str) -> bool {
+pub(super) fn maps(reference: &Reference, target: &str) -> bool {
     reference
         .target()
         .is_some_and(|referenced| referenced.key() == target)

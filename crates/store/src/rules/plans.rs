@@ -1,6 +1,6 @@
 //! The use of plans.
 
-use ucp_model::operation::{Kind, ResourceWork};
+use ucp_model::operation::{Kind, ResourceWork, State};
 use ucp_model::{KeptPlan, Operation, OperationId, PlanPolicy, Timestamp};
 
 use super::ended_at;
@@ -30,11 +30,37 @@ pub fn judge_policy(policy: PlanPolicy, plan: Option<&KeptPlan>) -> Result<(), E
     }
 }
 
-/// Returns whether an operation changes something that the policy of its group is about.
+/// Refuses a change of an AWS resource that the policy of another group does not take, one that has a reference to it. What
+/// was approved was approved for another group.
+pub fn judge_policy_elsewhere(policy: PlanPolicy, is_planned: bool) -> Result<(), Error> {
+    match (policy, is_planned) {
+        (PlanPolicy::Optional, _) | (PlanPolicy::Required, true) => Ok(()),
+        (PlanPolicy::Required, false) | (PlanPolicy::Approved, _) => {
+            Err(Error::PolicyElsewhere(policy))
+        }
+    }
+}
+
+/// Returns whether an operation changes something that the policies of groups are about.
 pub fn is_change(work: &ResourceWork) -> bool {
     match work.kind {
-        Kind::Put | Kind::Delete => work.reference.is_some(),
+        Kind::Put | Kind::Delete => true,
         Kind::Import | Kind::Resolve => false,
+    }
+}
+
+/// Returns whether a step to a [respelled](super::respelled) operation records its first call. Policies are judged before
+/// anything is sent, and not again.
+pub fn begins_change(work: &ResourceWork) -> bool {
+    match &work.state {
+        State::Submitting(intent) => intent.unanswered <= 1 && work.retrying.is_none(),
+        State::Accepted
+        | State::Missing(_)
+        | State::Waiting(..)
+        | State::Observing(_)
+        | State::Salvaging(..)
+        | State::Adopting(_)
+        | State::Ended(_) => false,
     }
 }
 
