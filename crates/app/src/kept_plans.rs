@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use ucp_access::{Right, Scope};
-use ucp_look::{PlanContent, PlannedMember, PlannedStep};
+use ucp_look::{PlanContent, PlanRead, PlannedMember, PlannedStep};
 use ucp_model::{
     Approval, Course, ErrorCode, Failure, GroupId, KeptPlan, NotReviewed, PlanId, Review,
-    ReviewVerdict,
+    ReviewVerdict, TypeName,
 };
 use ucp_seal::AssociatedData;
 use ucp_store::{Reviewed, Sealed, StoredPlan};
@@ -40,6 +40,8 @@ pub struct ShownPlan {
 pub(crate) struct Prepared {
     pub(crate) group: Option<GroupId>,
     pub(crate) members: Vec<PlannedMember>,
+    /// The resources that it refers to.
+    pub(crate) reads: Vec<PlanRead>,
     pub(crate) declared: DeclaredPlan,
 }
 
@@ -62,6 +64,7 @@ impl App {
         let Prepared {
             group,
             members,
+            reads,
             declared,
         } = prepared;
         let id = PlanId(self.parts.entropy.uuid("plan"));
@@ -93,6 +96,7 @@ impl App {
         let content = text(&PlanContent {
             members,
             changes: what_if.changes.iter().collect(),
+            reads,
         })?;
         let seal = |place, text: &str| {
             let entropy = self.parts.entropy.as_ref();
@@ -177,7 +181,7 @@ impl App {
             declared,
         } = self.stored_plan(id, caller).await?;
         let shown = self.content(&plan, &content)?;
-        caller.judge_plan(&plan, &shown.changes)?;
+        caller.judge_plan(&plan, &shown)?;
         let declared = match declared {
             Some(sealed) => {
                 let place = AssociatedData::PlanDeclared(id);
@@ -219,8 +223,9 @@ impl App {
         content: &Sealed,
         caller: &Caller,
     ) -> Result<ShownPlan, Rejection> {
-        let PlanContent { changes, .. } = self.content(&plan, content)?;
-        caller.judge_plan(&plan, &changes)?;
+        let shown = self.content(&plan, content)?;
+        caller.judge_plan(&plan, &shown)?;
+        let PlanContent { changes, .. } = shown;
         Ok(ShownPlan { plan, changes })
     }
 }
@@ -237,13 +242,26 @@ pub struct PlanReview {
 }
 
 impl Caller {
-    /// Hides a plan from those who may not read the types of what it shows.
-    fn judge_plan(&self, plan: &KeptPlan, changes: &[ResourceChange]) -> Result<(), Rejection> {
-        let reads = |change: &ResourceChange| {
-            let scope = Scope::resource_type(&change.scope, &change.type_name);
+    /// Hides a plan from those who may not read the types of what it shows, and from those who may not read what it refers
+    /// to: it has values of that. They are judged as who asks for such a plan.
+    fn judge_plan(
+        &self,
+        plan: &KeptPlan,
+        shown: &PlanContent<ResourceChange>,
+    ) -> Result<(), Rejection> {
+        let reads_type = |scope: &ucp_model::Scope, type_name: &TypeName| {
+            let scope = Scope::resource_type(scope, type_name);
             self.rights.permits(Right::Read, &scope)
         };
-        match changes.iter().all(reads) {
+        let shows = |change: &ResourceChange| reads_type(&change.scope, &change.type_name);
+        let own = plan.group.as_ref().map(GroupId::key);
+        let reads = |read: &PlanRead| {
+            let PlanRead { reference, scope } = read;
+            let is_own = own.as_ref() == Some(&reference.group.key());
+            (is_own || self.reads_group(&reference.group))
+                && reads_type(scope, &reference.type_name)
+        };
+        match shown.changes.iter().all(shows) && shown.reads.iter().all(reads) {
             true => Ok(()),
             false => Err(no_such_plan(plan.id)),
         }

@@ -63,6 +63,7 @@ impl App {
         let prepared = planned.map(|planned| Prepared {
             group: planned.reference.as_ref().map(|id| id.group.clone()),
             members: vec![planned],
+            reads: Vec::new(),
             declared: DeclaredPlan {
                 application: None,
                 declarations: Declarations {

@@ -21,6 +21,19 @@ pub struct PlanContent<C> {
     pub members: Vec<PlannedMember>,
     /// What it shows.
     pub changes: Vec<C>,
+    /// What was read for it besides: the resources that it refers to.
+    #[serde(default)]
+    pub reads: Vec<PlanRead>,
+}
+
+/// A resource that a plan refers to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanRead {
+    /// Its reference.
+    pub reference: ReferenceId,
+    /// Its account and region.
+    pub scope: Scope,
 }
 
 /// What is planned for a resource.

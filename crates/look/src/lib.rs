@@ -25,7 +25,9 @@ use ucp_plan::Desired;
 use ucp_schema::ResourceSchema;
 
 pub use departure::departure;
-pub use kept::{LiveBasis, Mapping, PlanBasis, PlanContent, PlannedMember, PlannedStep, stale};
+pub use kept::{
+    LiveBasis, Mapping, PlanBasis, PlanContent, PlanRead, PlannedMember, PlannedStep, stale,
+};
 pub use limits::LIMITS;
 pub use listing::{Lister, list};
 pub use planner::{Planned, desired};

@@ -123,3 +123,53 @@ async fn a_set_needs_its_group_and_each_resource(kind: StoreKind) {
     world.settle().await;
     assert!(world.live("AWS::Logs::LogGroup").is_empty());
 }
+
+/// A plan has values of what it refers to, so who may not read that sees no plan. He could not have asked for it either.
+#[tokio::test]
+async fn a_plan_lends_nobody_what_its_maker_may_read() {
+    let subnets = VPCS.replace("VPC", "Subnet");
+    let world = World::builder()
+        .granting(vec![
+            grant("bob", Role::Owner, &[THEIRS, REGION]),
+            grant("carol", Role::Contributor, &[OURS, THEIRS, &subnets]),
+            grant("dave", Role::Contributor, &[OURS, THEIRS, REGION]),
+            grant("root", Role::Owner, &["/"]),
+        ])
+        .build()
+        .await;
+    for group in ["ours", "theirs"] {
+        world.put_group(group).await;
+    }
+    let send =
+        async |who: &str, path: &str, body: &str| world.call_as(who, "POST", path, body).await;
+    let net =
+        json!({"alias": "net", "type": "AWS.EC2/VPC", "properties": {"CidrBlock": "10.77.0.0/16"}});
+    let path = format!("{OURS}/:apply");
+    send("root", &path, &set(json!([net]))).await.expect(202);
+    world.settle().await;
+    let of_ours = format!("{OURS}/providers/AWS.EC2/VPC:reference/net#/CidrBlock");
+    let refers = json!([{"alias": "sub", "type": "AWS.EC2/Subnet", "properties":
+        {"CidrBlock": {"$reference": of_ours}, "VpcId": "vpc-0a1b2c3d"}}]);
+    let what_if = format!("{THEIRS}/:whatIf");
+    send("bob", &what_if, &set(refers.clone()))
+        .await
+        .expect(400);
+    let asked = send("root", &what_if, &set(refers)).await.expect(200);
+    assert!(asked.text.contains("10.77.0.0/16"), "{}", asked.text);
+    let planned = &asked.body["properties"];
+    let plan = planned["planId"].as_str().expect("a plan");
+    let path = format!("/planes/radius/local/providers/System.Resources/plans/{plan}");
+    let review = json!({"fingerprint": planned["fingerprint"]}).to_string();
+    let apply = json!({ "planId": plan }).to_string();
+    for who in ["bob", "carol"] {
+        world.call_as(who, "GET", &path, "").await.expect(404);
+        send(who, &format!("{THEIRS}/:apply"), &apply)
+            .await
+            .expect(404);
+    }
+    let approve = format!("{path}/:approve");
+    send("bob", &approve, &review).await.expect(404);
+    world.call_as("dave", "GET", &path, "").await.expect(200);
+    let applied = send("dave", &format!("{THEIRS}/:apply"), &apply).await;
+    applied.expect(202);
+}

@@ -39,6 +39,7 @@ impl App {
             members,
             outputs,
             recorded: _,
+            reads: _,
         } = judged;
         self.admit_members(&group.id, &members, caller).await?;
         let outputs = Value::Object(outputs);

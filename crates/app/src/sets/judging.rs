@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use ucp_access::Right;
+use ucp_look::PlanRead;
 use ucp_model::{
     Detail, ErrorCode, Failure, GroupId, Reference, ReferenceId, ResourceGroup, Scope, Timestamp,
     TypeName,
@@ -37,6 +38,8 @@ pub(crate) struct JudgedSet {
     pub(crate) outputs: serde_json::Map<String, Value>,
     /// The references of the group, by key.
     pub(crate) recorded: BTreeMap<String, Reference>,
+    /// The resources outside of the set that it refers to.
+    pub(crate) reads: Vec<PlanRead>,
 }
 
 /// A member of a [`JudgedSet`].
@@ -146,7 +149,17 @@ impl App {
             details.push(Detail::at("TooMany", message, "/resources"));
             return Err(invalid(details));
         }
-        let known = self.known(outside, &group.id, &recorded, caller).await?;
+        let found = self.known(outside, &group.id, &recorded, caller).await?;
+        let reads = found.values().flatten().map(|reference| PlanRead {
+            reference: reference.id.clone(),
+            scope: reference.scope.clone(),
+        });
+        let reads = reads.collect();
+        let known = found.into_iter().map(|(name, found)| {
+            let ids = found.into_iter().map(|reference| reference.id);
+            (name, ids.collect())
+        });
+        let known: BTreeMap<Outside, Vec<ReferenceId>> = known.collect();
         let schemas = self.schemas_of(&given, &group.id, &known).await;
         let deleted = unlisted.iter().map(|reference| reference.id.key());
         let Linked {
@@ -180,6 +193,7 @@ impl App {
             members: in_order(judged, &order, unlisted),
             outputs,
             recorded,
+            reads,
         })
     }
 
@@ -239,7 +253,7 @@ impl App {
         group: &GroupId,
         recorded: &BTreeMap<String, Reference>,
         caller: &Caller,
-    ) -> Result<BTreeMap<Outside, Vec<ReferenceId>>, Rejection> {
+    ) -> Result<BTreeMap<Outside, Vec<Reference>>, Rejection> {
         let mut by_alias: BTreeMap<String, Vec<&Reference>> = BTreeMap::new();
         for reference in recorded.values() {
             let alias = reference.id.alias.to_lowercase();
@@ -253,11 +267,11 @@ impl App {
         };
         let mut known = BTreeMap::new();
         for name in outside {
-            let found: Vec<ReferenceId> = match &name {
+            let found: Vec<Reference> = match &name {
                 Outside::Alias(alias) => {
                     let found = by_alias.get(alias).into_iter().flatten();
                     let found = found.filter(|reference| may_read(reference));
-                    found.map(|reference| reference.id.clone()).collect()
+                    found.map(|reference| (*reference).clone()).collect()
                 }
                 Outside::Reference(id) => {
                     let found = match recorded.get(&id.key()) {
@@ -268,7 +282,7 @@ impl App {
                         None => None,
                     };
                     let found = found.filter(|reference| may_read(reference));
-                    found.map(|reference| reference.id).into_iter().collect()
+                    found.into_iter().collect()
                 }
             };
             known.insert(name, found);

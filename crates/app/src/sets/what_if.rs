@@ -72,6 +72,7 @@ impl App {
             members,
             outputs,
             mut recorded,
+            reads,
         } = self
             .judged_set(group, set, caller, Purpose::Preview)
             .await?;
@@ -137,6 +138,7 @@ impl App {
             },
             members: planned,
             group: Some(group.id),
+            reads,
         });
         self.keep(what_if, prepared, lifetime, caller).await
     }
