@@ -264,6 +264,10 @@ const SHOWN: &[(&str, Shown)] = &[
         By("tests/e2e/kept_plans.rs", "a_caller_has_only_so_many_plans"),
     ),
     (
+        "plan",
+        By("crates/app/src/kept_plans.rs", "a_plan_counts_by_its_size"),
+    ),
+    (
         "plan-lifetime",
         By(
             "tests/e2e/kept_plans.rs",

@@ -7,7 +7,7 @@ use ucp_access::{Right, Scope};
 use ucp_look::{PlanContent, PlanRead, PlannedMember, PlannedStep};
 use ucp_model::{
     Approval, Course, ErrorCode, Failure, GroupId, KeptPlan, NotReviewed, PlanId, Review,
-    ReviewVerdict, TypeName,
+    ReviewVerdict, TypeName, Warning,
 };
 use ucp_seal::AssociatedData;
 use ucp_store::{Reviewed, Sealed, StoredPlan};
@@ -24,6 +24,10 @@ pub const PLAN_LIFETIMES: [Duration; 2] = [
     Duration::from_secs(1),
     Duration::from_secs(7 * 24 * 60 * 60),
 ];
+/// The longest content of a plan, with what was declared for it.
+pub(crate) const PLAN_MAX_BYTES: usize = 16 << 20;
+/// A plan counts one for each of so many bytes that it has begun.
+const PLAN_UNIT: usize = 64 << 10;
 /// The plane of plans that are about no group.
 const PLANE: &str = "local";
 
@@ -60,7 +64,6 @@ impl App {
         else {
             return Ok(what_if);
         };
-        self.admit_plan(&caller.name).await?;
         let Prepared {
             group,
             members,
@@ -98,6 +101,11 @@ impl App {
             changes: what_if.changes.iter().collect(),
             reads,
         })?;
+        let Some(units) = units(content.len() + declared.len()) else {
+            tell_not_kept(&mut what_if.changes);
+            return Ok(what_if);
+        };
+        self.admit_plan(&caller.name, units).await?;
         let seal = |place, text: &str| {
             let entropy = self.parts.entropy.as_ref();
             let sealing = &self.parts.keys.sealing;
@@ -107,6 +115,7 @@ impl App {
             plan: plan.clone(),
             content: seal(AssociatedData::PlanContent(id), &content),
             declared: Some(seal(AssociatedData::PlanDeclared(id), &declared)),
+            units,
         };
         self.parts.store.keep_plan(stored).await?;
         what_if.plan = Some(plan);
@@ -179,6 +188,7 @@ impl App {
             plan,
             content,
             declared,
+            units: _,
         } = self.stored_plan(id, caller).await?;
         let shown = self.content(&plan, &content)?;
         caller.judge_plan(&plan, &shown)?;
@@ -268,6 +278,24 @@ impl Caller {
     }
 }
 
+/// Returns how many plans one of so many bytes counts as. `None` if it is too large to be kept.
+fn units(bytes: usize) -> Option<usize> {
+    (bytes <= PLAN_MAX_BYTES).then_some(bytes / PLAN_UNIT + 1)
+}
+
+/// Warns that the plan is too large to be kept.
+fn tell_not_kept(changes: &mut [ResourceChange]) {
+    if let Some(change) = changes.first_mut() {
+        change.warnings.push(Warning {
+            code: "PlanNotKept".to_owned(),
+            target: String::new(),
+            message: format!(
+                "The plan has more than {PLAN_MAX_BYTES} bytes, so it was not kept. Ask for fewer resources at once to have a plan."
+            ),
+        });
+    }
+}
+
 pub(crate) fn no_such_plan(id: PlanId) -> Rejection {
     let message = format!("There is no plan {id}, or you may not read what it shows.");
     Rejection::Missing(Failure::new(ErrorCode::NotFound, message))
@@ -306,4 +334,22 @@ fn text<T: Serialize>(value: &T) -> Result<Zeroizing<String>, Rejection> {
 
 fn parsed<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, Rejection> {
     serde_json::from_slice(text).map_err(|error| Rejection::Internal(error.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_counts_by_its_size() {
+        for (bytes, expected) in [
+            (0, Some(1)),
+            (PLAN_UNIT - 1, Some(1)),
+            (PLAN_UNIT, Some(2)),
+            (PLAN_MAX_BYTES, Some(257)),
+            (PLAN_MAX_BYTES + 1, None),
+        ] {
+            assert_eq!(units(bytes), expected, "{bytes}");
+        }
+    }
 }

@@ -3,7 +3,7 @@ use ucp_model::{APPROVALS_MAX, Beyond, ErrorCode, Limit, Most};
 use ucp_schema::MAX_DECLARED_CHARS;
 
 use crate::group_operations::{ITEMS_MAX, TYPES_MAX};
-use crate::kept_plans::PLAN_LIFETIMES;
+use crate::kept_plans::{PLAN_LIFETIMES, PLAN_MAX_BYTES};
 use crate::known_assignments::{FRESH, GRACE};
 use crate::sets::{SHOWN_MAX_BYTES, UNLISTED_MAX};
 use crate::what_if::LOOKING_TIME;
@@ -130,9 +130,15 @@ pub const LIMITS: &[Limit] = &[
     },
     Limit {
         name: "caller-plans",
-        what: "The plans that one caller has asked for and that have not expired. All who are not authenticated are one caller",
+        what: "The plans that one caller has asked for; one counts for each 65,536 bytes that it has begun. Those that are over make room, the oldest first. All who are not authenticated are one caller",
         most: Most::Flag("--quota-caller-plans"),
         beyond: Beyond::refused(429, ErrorCode::QuotaExceeded),
+    },
+    Limit {
+        name: "plan",
+        what: "A plan: what it shows, what it was made for, and what was declared, as JSON",
+        most: Most::Bytes(PLAN_MAX_BYTES),
+        beyond: Beyond::Told("the reply to the what-if has no `planId`, and a warning says so"),
     },
     Limit {
         name: "plan-lifetime",

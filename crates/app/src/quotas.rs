@@ -33,7 +33,7 @@ enum Counted<'a> {
     CallerOperations(&'a str),
     /// The operations under way.
     Operations,
-    /// The plans that the caller has asked for, and that have not expired.
+    /// The plans that the caller has asked for, by their size.
     CallerPlans(&'a str),
 }
 
@@ -132,14 +132,21 @@ impl App {
         }
     }
 
-    /// Refuses a plan beyond the quota of the caller.
-    pub(crate) async fn admit_plan(&self, caller: &str) -> Result<(), Rejection> {
-        let quota = self.parts.quotas.caller_plans;
-        if self.admit(Counted::CallerPlans(caller), 1, quota).await? {
+    /// Refuses a plan beyond the quota of the caller. Those of his plans that are over make room for it.
+    pub(crate) async fn admit_plan(&self, caller: &str, units: usize) -> Result<(), Rejection> {
+        let (quota, of) = (self.parts.quotas.caller_plans, Counted::CallerPlans(caller));
+        if self.admit(of, units, quota).await? {
+            return Ok(());
+        }
+        // More than is needed, so that not each plan has to make room.
+        let most = (quota - quota / 10).min(quota.saturating_sub(units));
+        let store = &self.parts.store;
+        let removed = store.remove_plans_of(caller, self.now(), most).await?;
+        if removed > 0 && self.admit(of, units, quota).await? {
             return Ok(());
         }
         let message = format!(
-            "{quota} plans are yours and have not expired, and no more may be: you are '{}'. Wait until some expire, ask for plans with a shorter whatIfSettings.planLifetime, or raise --quota-caller-plans.",
+            "The plans that you have asked for and that are not over count {quota}, and no more may be: you are '{}'. Wait until some expire, ask for plans with a shorter whatIfSettings.planLifetime, or raise --quota-caller-plans.",
             excerpt(caller)
         );
         let failure = Failure::new(ErrorCode::QuotaExceeded, message);
@@ -331,7 +338,7 @@ impl App {
                 let those = LiveOperations::RequestedBy(caller);
                 store.count_live_operations(those, quota).await
             }
-            Counted::CallerPlans(caller) => store.count_plans(caller, now, quota).await,
+            Counted::CallerPlans(caller) => store.count_plans(caller, quota).await,
             Counted::Operations => {
                 let those = LiveOperations::All;
                 store.count_live_operations(those, quota).await

@@ -264,7 +264,8 @@ observed! {
         fn keep_plan(plan: StoredPlan) -> ();
         fn get_plan(id: PlanId) -> Option<StoredPlan>;
         fn review_plan(id: PlanId, review: &Review) -> Reviewed;
-        fn count_plans(created_by: &str, now: Timestamp, limit: usize) -> usize;
+        fn count_plans(created_by: &str, limit: usize) -> usize;
+        fn remove_plans_of(created_by: &str, now: Timestamp, most: usize) -> u64;
         fn erase_expired_plans(now: Timestamp, limit: usize) -> u64;
         fn remove_plans(before: Timestamp, limit: usize) -> u64;
     }

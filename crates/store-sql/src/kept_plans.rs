@@ -20,15 +20,25 @@ macro_rules! columns {
 }
 
 statements! {
-    INSERT = ["INSERT INTO plans (", columns!(), ", over_at, content, declared)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"];
-    GET = ["SELECT ", columns!(), ", content, declared FROM plans WHERE id = $1"];
+    INSERT = ["INSERT INTO plans (", columns!(), ", over_at, content, declared, units)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"];
+    GET = ["SELECT ", columns!(), ", content, declared, units FROM plans WHERE id = $1"];
     LOCK = ["SELECT ", columns!(), " FROM plans WHERE id = $1"] lock " FOR UPDATE";
     WRITE = ["UPDATE plans SET course = $2, over_at = $3, declared = CASE WHEN $4 = 1 THEN declared END WHERE id = $1"];
-    /// Those that expire last come first, so what has expired is read only if there is room for it.
-    COUNT = ["SELECT COUNT(*) AS counted FROM (
-            SELECT expires_at FROM plans WHERE created_by = $1 ORDER BY expires_at DESC, id DESC LIMIT $3
-        ) AS bounded WHERE expires_at > $2"];
+    /// Each has a unit at least, so no more rows need be read than units are counted.
+    COUNT = ["SELECT CAST(COALESCE(SUM(units), 0) AS BIGINT) AS counted FROM (
+            SELECT units FROM plans WHERE created_by = $1 ORDER BY over_at DESC, id DESC LIMIT $2
+        ) AS bounded"];
+    REMOVE_OF = ["WITH counted AS (
+            SELECT id AS counted_id, over_at AS ended_at, SUM(units) OVER (ORDER BY over_at DESC, id DESC) AS kept
+            FROM plans WHERE created_by = $1
+        ), old AS (
+            SELECT id AS old_id FROM plans WHERE id "]
+        postgres "= ANY(ARRAY(SELECT counted_id FROM counted WHERE kept > $3 AND ended_at <= $2))"
+        sqlite "IN (SELECT counted_id FROM counted WHERE kept > $3 AND ended_at <= $2)"
+        [" ORDER BY id"] lock " FOR UPDATE SKIP LOCKED" [")
+        DELETE FROM plans WHERE id "]
+        postgres "= ANY(ARRAY(SELECT old_id FROM old))" sqlite "IN (SELECT old_id FROM old)";
     ERASE_EXPIRED = ["WITH expired AS (
             SELECT id AS expired_id FROM plans WHERE declared IS NOT NULL AND expires_at <= $1
             ORDER BY expires_at, id LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
@@ -48,6 +58,7 @@ impl KeptPlans for Sql {
             plan,
             content,
             declared,
+            units,
         } = new;
         let values = values![
             plan.id.to_string(),
@@ -61,6 +72,7 @@ impl KeptPlans for Sql {
             over_at(&plan),
             content.0,
             declared.map(|declared| declared.0),
+            i64::try_from(units).unwrap_or(i64::MAX),
         ];
         self.database.write(INSERT, values).await.map(drop)
     }
@@ -75,6 +87,7 @@ impl KeptPlans for Sql {
             plan: read(row)?,
             content: Sealed(row.get("content")?),
             declared: declared.map(Sealed),
+            units: row.count("units")?,
         }))
     }
 
@@ -92,15 +105,21 @@ impl KeptPlans for Sql {
         })
     }
 
-    async fn count_plans(
+    async fn count_plans(&self, created_by: &str, limit: usize) -> Result<usize, Error> {
+        let rows = i64::try_from(limit).unwrap_or(i64::MAX);
+        let counted = self.database.count(COUNT, values![created_by, rows]);
+        Ok(counted.await?.min(limit))
+    }
+
+    async fn remove_plans_of(
         &self,
         created_by: &str,
         now: Timestamp,
-        limit: usize,
-    ) -> Result<usize, Error> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let values = values![created_by, now.as_millis(), limit];
-        self.database.count(COUNT, values).await
+        most: usize,
+    ) -> Result<u64, Error> {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let values = || values![created_by, now.as_millis(), most];
+        transaction!(self, |tx| tx.execute(REMOVE_OF, values()))
     }
 
     async fn erase_expired_plans(&self, now: Timestamp, limit: usize) -> Result<u64, Error> {

@@ -41,6 +41,7 @@ macro_rules! files {
             "0028_audit_changes",
             "0029_plans",
             "0030_predictions",
+            "0031_plan_units",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

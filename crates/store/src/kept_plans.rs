@@ -14,6 +14,8 @@ pub struct StoredPlan {
     pub content: Sealed,
     /// What was declared, sealed. Erased when the plan is over.
     pub declared: Option<Sealed>,
+    /// How many plans it counts as, by its size when it was kept.
+    pub units: usize,
 }
 
 /// The result of a review.
@@ -40,13 +42,18 @@ pub trait KeptPlans: Send + Sync {
     /// Reviews a plan, as [`KeptPlan::reviewed`] says.
     async fn review_plan(&self, id: PlanId, review: &Review) -> Result<Reviewed, Error>;
 
-    /// Counts the plans of a caller that have not expired, up to `limit`. Plans that are over before count until then.
-    async fn count_plans(
+    /// Counts the [units](StoredPlan::units) of the plans of a caller, up to `limit`. Those that are over count as long as
+    /// they are there.
+    async fn count_plans(&self, created_by: &str, limit: usize) -> Result<usize, Error>;
+
+    /// Removes plans of a caller that are over by `now`, until all of his have `most` units, or none is left that is over. Those
+    /// that were over first go first. Returns how many.
+    async fn remove_plans_of(
         &self,
         created_by: &str,
         now: Timestamp,
-        limit: usize,
-    ) -> Result<usize, Error>;
+        most: usize,
+    ) -> Result<u64, Error>;
 
     /// Erases what was declared of up to `limit` plans that have expired, and returns of how many.
     async fn erase_expired_plans(&self, now: Timestamp, limit: usize) -> Result<u64, Error>;

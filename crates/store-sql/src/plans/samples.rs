@@ -12,6 +12,8 @@ const IN_PLANE: u64 = 100;
 const CHILDREN: u64 = 40;
 /// The accounts and regions with live operations, and one more at which the search for them ends.
 const SCOPES: u64 = 11 + 1;
+/// The plans of a caller.
+const OF_CALLER: u64 = 200;
 /// For a statement that runs once in the life of a process, or of an encryption key.
 pub(super) const EVERYTHING: u64 = u64::MAX;
 
@@ -546,7 +548,8 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                     "{}",
                     2,
                     bytes(),
-                    bytes()
+                    bytes(),
+                    1
                 ],
                 0,
             ),
@@ -554,9 +557,11 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ("kept_plans::GET", (values!["plan-200"], 1)),
         ("kept_plans::LOCK", (values!["plan-200"], 1)),
         ("kept_plans::WRITE", (values!["plan-200", "{}", 9, 1], 1)),
+        ("kept_plans::COUNT", (values!["caller-7", limit], PAGE)),
+        // All of a caller, and some of them twice more.
         (
-            "kept_plans::COUNT",
-            (values!["caller-7", 1_000, limit], PAGE),
+            "kept_plans::REMOVE_OF",
+            (values!["caller-7", 1_000, 150], 3 * OF_CALLER),
         ),
         // Twice: the rows are found, and then written.
         (

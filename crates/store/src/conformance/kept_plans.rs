@@ -32,6 +32,7 @@ pub(super) fn plan(number: u64) -> StoredPlan {
         },
         content: sealed("content"),
         declared: Some(sealed("declared")),
+        units: 1,
     }
 }
 
@@ -417,23 +418,53 @@ pub async fn a_policy_holds_for_the_resource(store: Engine) {
     assert_eq!(status(&store, 9, 2).await, PlanStatus::Applying);
 }
 
-/// Plans are counted by who has asked for them, until they expire.
+/// Plans are counted by who has asked for them and by their size, as long as they are there.
 pub async fn plans_are_counted(store: Engine) {
-    for number in 1..=3 {
+    for (number, units) in [(1, 1), (2, 5), (3, 2)] {
         let mut plan = plan(number);
+        plan.units = units;
         plan.plan.expires_at = at(100 * i64::try_from(number).unwrap());
         keep(&store, &plan).await;
     }
-    for (caller, second, limit, counted) in [
-        ("ann", 99, 9, 3),
-        ("ann", 99, 2, 2),
-        ("ann", 100, 9, 2),
-        ("ann", 300, 9, 0),
-        ("bob", 0, 9, 0),
-    ] {
-        let count = store.count_plans(caller, at(second), limit).await;
-        assert_eq!(count.unwrap(), counted, "{caller} at {second}");
+    for (caller, limit, counted) in [("ann", 90, 8), ("ann", 2, 2), ("bob", 90, 0)] {
+        let count = store.count_plans(caller, limit).await;
+        assert_eq!(count.unwrap(), counted, "{caller} up to {limit}");
     }
+}
+
+/// Room is made by plans of a caller that are over, as far as it is needed.
+pub async fn plans_that_are_over_make_room(store: Engine) {
+    with_group(&store, "rg").await;
+    for (number, created_by, units) in [
+        (1, "ann", 1),
+        (2, "ann", 5),
+        (3, "ann", 2),
+        (4, "bob", 9),
+        (5, "ann", 3),
+    ] {
+        let mut plan = plan(number);
+        plan.units = units;
+        plan.plan.created_by = created_by.to_owned();
+        plan.plan.expires_at = at(100 * i64::try_from(number).unwrap());
+        keep(&store, &plan).await;
+    }
+    // An operation carries it out.
+    accept(&store, under(put(1, "a"), plan_id(1), None)).await;
+    let remove = async |second, most| {
+        let removed = store.remove_plans_of("ann", at(second), most);
+        (
+            removed.await.unwrap(),
+            store.count_plans("ann", 90).await.unwrap(),
+        )
+    };
+    assert_eq!(remove(199, 0).await, (0, 11), "nothing is over");
+    assert_eq!(remove(900, 11).await, (0, 11), "it is room enough");
+    assert_eq!(remove(900, 10).await, (1, 6), "the one that was over first");
+    assert_eq!(store.get_plan(plan_id(2)).await.unwrap(), None);
+    assert_eq!(remove(300, 0).await, (1, 4));
+    assert_eq!(remove(900, 0).await, (1, 1));
+    stored(&store, 1).await;
+    stored(&store, 4).await;
 }
 
 /// What was declared is erased when a plan expires. The plan is removed later, unless an operation carries it out.

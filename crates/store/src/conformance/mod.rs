@@ -168,6 +168,7 @@ macro_rules! conformance {
                 a_group_takes_what_its_policy_says
                 a_policy_holds_for_the_resource
                 plans_are_counted
+                plans_that_are_over_make_room
                 what_is_over_is_removed
             }
             role_assignments {

@@ -30,18 +30,38 @@ impl KeptPlans for Memory {
         Ok(Reviewed::Done(Box::new(reviewed)))
     }
 
-    async fn count_plans(
+    async fn count_plans(&self, created_by: &str, limit: usize) -> Result<usize, Error> {
+        let tables = self.tables();
+        let plans = tables.plans.values();
+        let his = plans.filter(|row| row.plan.created_by == created_by);
+        Ok(his.map(|row| row.units).sum::<usize>().min(limit))
+    }
+
+    async fn remove_plans_of(
         &self,
         created_by: &str,
         now: Timestamp,
-        limit: usize,
-    ) -> Result<usize, Error> {
-        let tables = self.tables();
-        let counted = tables
-            .plans
-            .values()
-            .filter(|stored| stored.plan.created_by == created_by && stored.plan.expires_at > now);
-        Ok(counted.take(limit).count())
+        most: usize,
+    ) -> Result<u64, Error> {
+        let mut tables = self.tables();
+        let plans = tables.plans.values();
+        let his = plans.filter(|row| row.plan.created_by == created_by);
+        let mut his: Vec<(Option<Timestamp>, PlanId, usize)> = his
+            .map(|row| (row.plan.over_at(), row.plan.id, row.units))
+            .collect();
+        // Those that an operation carries out come last.
+        his.sort_unstable_by_key(|(over_at, id, _)| (over_at.is_none(), *over_at, *id));
+        let mut count: usize = his.iter().map(|(_, _, units)| units).sum();
+        let mut removed = 0;
+        for (over_at, id, units) in his {
+            if count <= most || over_at.is_none_or(|over_at| over_at > now) {
+                break;
+            }
+            tables.plans.remove(&id);
+            count -= units;
+            removed += 1;
+        }
+        Ok(removed)
     }
 
     async fn erase_expired_plans(&self, now: Timestamp, limit: usize) -> Result<u64, Error> {
