@@ -3,10 +3,12 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use ucp_api::Rates;
 use ucp_store::AuditOutcome;
 use ucp_testkit::{ACCOUNT, GROUP, REGION, StoreKind, World, apply, on_every_store};
+
+use crate::sets::{send, set};
 
 const API: &str = "api-version=2023-10-01-preview";
 const LOGS: &str = "AWS.Logs/LogGroup";
@@ -108,6 +110,38 @@ async fn too_many_reads_from_aws_are_refused(kind: StoreKind) {
     world.get(&logs).await.expect(200);
     world.get(&logs).await.expect(429);
     world.finish().await;
+}
+
+/// A set counts by its resources, also if a plan has them.
+#[tokio::test]
+async fn a_set_counts_as_many_as_it_has() {
+    let world = world(StoreKind::Memory, 2, 4).await.expect("a world");
+    world.put_group("rg").await;
+    let later = || world.clock.advance(Duration::from_secs(10));
+    let log_group =
+        |name: &str| json!({"alias": name, "type": LOGS, "properties": {"LogGroupName": name}});
+    let four: Value = ["a", "b", "c", "d"]
+        .iter()
+        .map(|name| log_group(name))
+        .collect();
+    let four = set(four);
+    for action in ["whatIf"] {
+        later();
+        for expected in [200, 200, 429] {
+            let reply = send(&world, action, &four).await;
+            assert_eq!(reply.status, expected, "{action}: {}", reply.text);
+        }
+    }
+    later();
+    let planned = send(&world, "whatIf", &four).await.expect(200);
+    let plan = &planned.body["properties"]["planId"];
+    send(&world, "apply", &json!({ "planId": plan }))
+        .await
+        .expect(202);
+    let group = format!("{GROUP}?{API}");
+    let tags = json!({"location": "global"}).to_string();
+    world.call("PUT", &group, &tags).await.expect(429);
+    world.settle().await;
 }
 
 /// By default there is none.

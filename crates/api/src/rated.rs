@@ -50,17 +50,17 @@ pub(crate) fn count_members(
     }
 }
 
-/// Counts more reads from AWS of a request that is counted already.
-pub(crate) fn count_reads(
+/// Counts more of what a request does that is counted already.
+pub(crate) fn count_more(
     api: &Api,
-    context: &RequestContext,
+    caller: &str,
     path: &str,
+    effect: Effect,
     more: usize,
 ) -> Result<(), Failure> {
-    let caller = &context.caller.name;
-    match api.limits.count_more(Effect::AwsRead, caller, path, more) {
+    match api.limits.count_more(effect, caller, path, more) {
         Ok(()) => Ok(()),
-        Err(wait) => Err(beyond(Effect::AwsRead, caller, path, wait)),
+        Err(wait) => Err(beyond(effect, caller, path, wait)),
     }
 }
 

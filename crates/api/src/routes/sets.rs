@@ -52,8 +52,15 @@ async fn apply_resource_group(
     let id = path.id()?;
     let request = body.read::<SetRequest>()?;
     rated::count_members(&api, &context, uri.path(), Effect::Write, request.count())?;
-    let (set, caller) = (request.apply(&id)?, context.caller.clone());
-    let applied = to_the_end(async move { api.app.apply_set(&id, set, &caller).await });
+    let (set, caller, path) = (
+        request.apply(&id)?,
+        context.caller.clone(),
+        uri.path().to_owned(),
+    );
+    let applied = to_the_end(async move {
+        let admit = |more| rated::count_more(&api, &caller.name, &path, Effect::Write, more);
+        api.app.apply_set(&id, set, &caller, admit).await
+    });
     Ok(match applied.await? {
         ApplyOutcome::Unchanged(work) => {
             let unchanged = Extension(CameOf::Unchanged);
@@ -104,7 +111,8 @@ async fn what_if_resource_group(
     let request = body.read::<SetRequest>()?;
     rated::count_members(&api, &context, uri.path(), Effect::AwsRead, request.count())?;
     let set = request.set(&id)?;
-    let admit = |more| rated::count_reads(&api, &context, uri.path(), more);
+    let caller = &context.caller.name;
+    let admit = |more| rated::count_more(&api, caller, uri.path(), Effect::AwsRead, more);
     let what_if = api
         .app
         .what_if_set(&id, set, settings.lifetime(), &context.caller, admit);

@@ -4,7 +4,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use ucp_model::operation::GroupWork;
 use ucp_model::operation::group::{Application, ApplyMember, GroupState, MemberGoal, Task};
-use ucp_model::{Ended, GroupId, ResourceGroup, Scope};
+use ucp_model::{Ended, Failure, GroupId, ResourceGroup, Scope};
 use ucp_seal::AssociatedData;
 use ucp_set::{Declarations, DeclaredMember, resolve};
 use ucp_store::{NewWork, Sealed};
@@ -19,17 +19,18 @@ use crate::{App, Caller, Rejection};
 
 impl App {
     /// Makes the resources of a group as a set declares them. Looks first; if nothing has to be done, there is no
-    /// operation.
+    /// operation. `admit` is asked whether so many changes may be made besides the first, of a plan whose set is not declared.
     pub async fn apply_set(
         &self,
         group: &GroupId,
         apply: ApplySet,
         caller: &Caller,
+        admit: impl FnOnce(usize) -> Result<(), Failure> + Send,
     ) -> Result<ApplyOutcome, Rejection> {
         let set = match apply {
             ApplySet::Declared(set) => set,
             ApplySet::Planned(plan, set) => {
-                return Box::pin(self.apply_plan(group, plan, set, caller)).await;
+                return Box::pin(self.apply_plan(group, plan, set, caller, admit)).await;
             }
         };
         let deadline = Instant::now() + caller.verdict_wait;

@@ -8,8 +8,8 @@ use serde_json::Value;
 use tokio::time::Instant;
 use ucp_access::Right;
 use ucp_look::{LiveBasis, PlanBasis, PlannedMember, PlannedStep, stale};
-use ucp_model::operation::group::{Application, ApplyMember};
-use ucp_model::{Detail, FaultClass, GroupId, PlanId, ReferenceId};
+use ucp_model::operation::group::{Application, ApplyMember, MemberGoal};
+use ucp_model::{Detail, Failure, FaultClass, GroupId, PlanId, ReferenceId};
 use ucp_set::{Declarations, DeclaredMember, resolve};
 
 use super::judging::{JudgedMember, JudgedSet};
@@ -39,6 +39,7 @@ impl App {
         id: PlanId,
         set: Option<DeclaredSet>,
         caller: &Caller,
+        admit: impl FnOnce(usize) -> Result<(), Failure>,
     ) -> Result<ApplyOutcome, Rejection> {
         let deadline = Instant::now() + LOOKING_TIME;
         let plan = self.plan_in_hand(id, caller).await?;
@@ -57,9 +58,18 @@ impl App {
         }
         plan.judge_use(None, self.now())?;
         let (application, declarations) = declared(&plan)?;
-        if let Some(set) = set {
-            let judged = self.judged_set(group, set, caller, Purpose::Change).await?;
-            self.judge_same_set(&judged, &application, &declarations)?;
+        match set {
+            Some(set) => {
+                let judged = self.judged_set(group, set, caller, Purpose::Change).await?;
+                self.judge_same_set(&judged, &application, &declarations)?;
+            }
+            None => {
+                let listed = application.members.iter();
+                let listed =
+                    listed.filter(|member| !matches!(member.goal, MemberGoal::DeleteOwned(_)));
+                let more = listed.count().saturating_sub(1);
+                admit(more).map_err(Rejection::TooMany)?;
+            }
         }
         let compared = self.judge_members(&plan, deadline).await?;
         let members = application.members.into_iter().zip(&plan.members);
