@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use ucp_look::PlannedMember;
 use ucp_model::operation::Presence;
 use ucp_model::operation::group::Application;
-use ucp_model::{KeptPlan, PlanId, PlanUse, Timestamp, json};
+use ucp_model::{KeptPlan, PlanId, PlanRefusal, PlanUse, Timestamp, json};
 use ucp_plan::Plan;
 use ucp_schema::{ResourceSchema, is_unknown};
 use ucp_set::{Declarations, DeclaredMember};
@@ -110,10 +110,16 @@ impl PlanInHand {
         }
     }
 
-    /// Returns what was declared of a member. It was erased if the plan is over.
-    pub(crate) fn declared_of(&self, member: usize) -> Option<&DeclaredMember> {
-        let members = &self.declared.as_ref()?.declarations.members;
-        members.get(member)?.as_ref()
+    /// Returns what was declared. It is erased when the plan has expired, by a process whose clock may be ahead.
+    pub(crate) fn declared(&self) -> Result<&DeclaredPlan, Rejection> {
+        let expired = || Rejection::plan_not_used(PlanRefusal::Expired);
+        self.declared.as_ref().ok_or_else(expired)
+    }
+
+    /// Returns what was declared of a member.
+    pub(crate) fn declared_of(&self, member: usize) -> Result<Option<&DeclaredMember>, Rejection> {
+        let members = &self.declared()?.declarations.members;
+        Ok(members.get(member).and_then(Option::as_ref))
     }
 
     /// Returns the planned properties of a member that refers to others.

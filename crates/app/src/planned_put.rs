@@ -39,8 +39,10 @@ impl App {
         let index = plan.the_only(is_meant)?;
         plan.judge_use(Some(index), self.now())?;
         let (used, member) = (plan.used(index), plan.members[index].clone());
-        let Some(declared) = plan.declared_of(index).cloned() else {
-            return Err(Rejection::Internal("an open plan declares nothing".into()));
+        let Some(declared) = plan.declared_of(index)?.cloned() else {
+            return Err(Rejection::Internal(
+                "the plan of a put declares nothing".into(),
+            ));
         };
         let put = match asked.is_declared {
             true => {

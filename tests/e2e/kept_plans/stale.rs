@@ -1,6 +1,9 @@
 //! Plans that were made for another state: nothing is sent.
 
+use std::time::Duration;
+
 use serde_json::json;
+use ucp_model::Clock as _;
 use ucp_simulator::faults::{Effect, fault, refuse};
 use ucp_simulator::{Action, ExceptionCode};
 use ucp_testkit::{StoreKind, World, apply, on_every_store, tracked_by};
@@ -141,4 +144,22 @@ async fn a_lost_reply_never_leads_to_a_second_patch(world: &World) {
     assert_eq!(ended["status"], "Succeeded", "{ended}");
     assert_eq!(status(world, &id).await, "Applied");
     assert_eq!(world.aws.resources()[0].properties["RetentionInDays"], 14);
+}
+
+/// The clock of the process that erases may be ahead.
+#[tokio::test]
+async fn what_was_erased_has_expired() {
+    let world = World::builder().build().await;
+    world.put_group("rg").await;
+    let single = plan(&world, logs(7)).await;
+    let members = json!([{"alias": "logs", "type": LOGS, "properties": logs(7)}]);
+    let asked = send(&world, "whatIf", &set(members)).await.expect(200);
+    let whole = id_of(&asked.body["properties"]);
+    let later = world.clock.now().after(Duration::from_secs(3_600));
+    let erased = world.store.erase_expired_plans(later, 10).await;
+    assert_eq!(erased.expect("the store answers"), 2);
+    assert_eq!(status(&world, &single).await, "Pending");
+    refused(carry_out(&world, LOGS, &single).await, "Expired");
+    let apply = json!({ "planId": whole });
+    refused(send(&world, "apply", &apply).await, "Expired");
 }

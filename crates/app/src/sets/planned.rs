@@ -231,17 +231,16 @@ fn of(reference: Option<&ReferenceId>, detail: Detail) -> Detail {
 
 /// Returns the set that was planned.
 fn declared(plan: &PlanInHand) -> Result<(Application, Declarations), Rejection> {
-    match plan.declared.clone() {
-        Some(DeclaredPlan {
+    match plan.declared()?.clone() {
+        DeclaredPlan {
             application: Some(application),
             declarations,
             resolved: _,
-        }) => Ok((application, declarations)),
-        Some(DeclaredPlan {
+        } => Ok((application, declarations)),
+        DeclaredPlan {
             application: None, ..
-        }) => Err(Rejection::plan_mismatch(
+        } => Err(Rejection::plan_mismatch(
             "The plan is one of a single resource. Carry it out with a put of that.",
         )),
-        None => Err(Rejection::Internal("an open plan declares nothing".into())),
     }
 }
