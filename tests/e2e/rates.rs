@@ -125,12 +125,18 @@ async fn a_set_counts_as_many_as_it_has() {
         .map(|name| log_group(name))
         .collect();
     let four = set(four);
-    for action in ["whatIf"] {
+    for action in ["validate", "whatIf"] {
         later();
         for expected in [200, 200, 429] {
             let reply = send(&world, action, &four).await;
             assert_eq!(reply.status, expected, "{action}: {}", reply.text);
         }
+    }
+    later();
+    let put = json!({"properties": {"LogGroupName": "a"}});
+    for expected in [[200; 8].as_slice(), &[429]].concat() {
+        let reply = world.post(LOGS, "validate", &put).await;
+        assert_eq!(reply.status, expected, "{}", reply.text);
     }
     later();
     let planned = send(&world, "whatIf", &four).await.expect(200);

@@ -16,7 +16,7 @@ pub(crate) struct Action {
 pub(crate) enum Effect {
     /// It reads what `ucp` knows.
     Read,
-    /// It reads from AWS.
+    /// It reads from AWS, or judges what would be put there.
     AwsRead,
     /// It changes something.
     Write,
@@ -40,7 +40,7 @@ pub(crate) fn action(method: &Method, matched: &str, path: &str) -> Action {
     Action {
         name: format!("{}/{verb}", type_of(matched, path)),
         effect: match is_read {
-            true if is_of_aws || last == ":whatIf" => Effect::AwsRead,
+            true if is_of_aws || matches!(last, ":whatIf" | ":validate") => Effect::AwsRead,
             true => Effect::Read,
             false => Effect::Write,
         },
@@ -134,6 +134,13 @@ mod tests {
                 format!("{types}/:get"),
                 format!("{vpcs}/:get"),
                 "AWS.EC2/VPC/read",
+                Effect::AwsRead,
+            ),
+            (
+                "POST",
+                format!("{types}/:validate"),
+                format!("{vpcs}/:validate"),
+                "AWS.EC2/VPC/validate/action",
                 Effect::AwsRead,
             ),
             (

@@ -63,7 +63,7 @@ pub const LIMITS: &[Limit] = &[
     },
     Limit {
         name: "aws-reads",
-        what: "The requests a second of a caller that read from AWS in an account and region; 0 is no limit",
+        what: "The requests a second of a caller that read from AWS in an account and region, or validate what would be put there; each resource of a set counts; 0 is no limit",
         most: Most::Flag("--aws-read-rate"),
         beyond: Beyond::refused(429, ErrorCode::TooManyRequests),
     },

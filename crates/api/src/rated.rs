@@ -79,7 +79,7 @@ fn beyond(effect: Effect, caller: &str, path: &str, wait: Duration) -> Failure {
     let (scope, seconds) = (scope(path), seconds(wait));
     let what = match effect {
         Effect::Write => "changes",
-        Effect::Read | Effect::AwsRead => "reads from AWS",
+        Effect::Read | Effect::AwsRead => "reads from AWS, or validations,",
     };
     let message = format!(
         "The client '{caller}' sends too many {what} in /{scope}. Nothing was done. Try again in {seconds} s."

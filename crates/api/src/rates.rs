@@ -24,7 +24,7 @@ pub(crate) const SCOPES: usize = 500;
 pub struct Rates {
     /// Those that change something.
     pub writes: Option<NonZeroU32>,
-    /// Those that read from AWS.
+    /// Those that read from AWS, or validate what would be put there.
     pub aws_reads: Option<NonZeroU32>,
 }
 

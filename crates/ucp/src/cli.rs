@@ -213,8 +213,8 @@ pub(crate) struct Clients {
         value_name = "NUMBER"
     )]
     pub(crate) write_rate: u32,
-    /// How many requests a second a caller may send that read from AWS in an account and region; 0 is no limit. Twice as
-    /// many are allowed at once, if there were fewer before.
+    /// How many requests a second a caller may send that read from AWS in an account and region, or validate what would be
+    /// put there; 0 is no limit. Twice as many are allowed at once, if there were fewer before.
     #[arg(
         long,
         env = "UCP_AWS_READ_RATE",

@@ -81,11 +81,14 @@ async fn apply_resource_group(
 async fn validate_resource_group(
     State(api): State<Arc<Api>>,
     path: GroupPath,
+    uri: Uri,
     context: RequestContext,
     body: JsonObject,
 ) -> Result<Json<Valid>, Problem> {
     let id = path.id()?;
-    let set = body.read::<SetRequest>()?.set(&id)?;
+    let request = body.read::<SetRequest>()?;
+    rated::count_members(&api, &context, uri.path(), Effect::AwsRead, request.count())?;
+    let set = request.set(&id)?;
     api.app.validate_set(&id, set, &context.caller).await?;
     Ok(Json(Valid::SUCCEEDED))
 }
