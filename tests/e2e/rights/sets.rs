@@ -173,3 +173,58 @@ async fn a_plan_lends_nobody_what_its_maker_may_read() {
     let applied = send("dave", &format!("{THEIRS}/:apply"), &apply).await;
     applied.expect(202);
 }
+
+/// What a caller may not read can neither be a member of a set that he only looks at, nor be referred to, listed or not.
+#[tokio::test]
+async fn what_is_hidden_is_no_part_of_a_set() {
+    let world = World::builder()
+        .granting(vec![
+            grant("alice", Role::Contributor, &[OURS, VPCS]),
+            grant("root", Role::Owner, &["/"]),
+        ])
+        .build()
+        .await;
+    for group in ["ours", "theirs"] {
+        world.put_group(group).await;
+    }
+    let send = async |who: &str, action: &str, group: &str, body: &str| {
+        let path = format!("{group}/:{action}");
+        world.call_as(who, "POST", &path, body).await
+    };
+    let logs = json!({"alias": "logs", "type": "AWS.Logs/LogGroup", "properties": {"LogGroupName": "logs"}});
+    let there = set(json!([logs]));
+    for group in [OURS, THEIRS] {
+        let properties = group.rsplit('/').next().expect("a name");
+        let there = there.replace(
+            "LogGroupName\":\"logs",
+            &format!("LogGroupName\":\"{properties}"),
+        );
+        send("root", "apply", group, &there).await.expect(202);
+        world.settle().await;
+    }
+    let calls = world.calls("GetResource");
+    let net = |block: Value| json!({"alias": "net", "type": "AWS.EC2/VPC", "properties": {"CidrBlock": block}});
+    let of_theirs = format!("{THEIRS}/providers/AWS.Logs/LogGroup:reference/logs#/Arn");
+    for action in ["validate", "whatIf", "apply"] {
+        let gone = json!({"alias": "logs", "type": "AWS.Logs/LogGroup", "delete": true});
+        for member in [logs.clone(), gone] {
+            let refused = send("alice", action, OURS, &set(json!([member]))).await;
+            assert!(
+                refused.text.contains("AWS.Logs/LogGroup"),
+                "{}",
+                refused.text
+            );
+            assert_eq!(refused.expect(403).code(), "AuthorizationFailed");
+        }
+        let complete = json!({"mode": "Complete", "resources": []}).to_string();
+        send("alice", action, OURS, &complete).await.expect(403);
+        for name in ["logs#/Arn", of_theirs.as_str()] {
+            let refers = set(json!([net(json!({"$reference": name}))]));
+            let refused = send("alice", action, OURS, &refers).await.expect(400);
+            let detail = &refused.body["error"]["details"][0];
+            assert_eq!(detail["code"], "UnknownName", "{action}: {}", refused.text);
+            assert!(!refused.text.contains("arn:"), "{}", refused.text);
+        }
+    }
+    assert_eq!(world.calls("GetResource"), calls, "nothing of it is read");
+}
