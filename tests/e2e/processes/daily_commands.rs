@@ -103,6 +103,47 @@ async fn nothing_is_applied_unless_somebody_agrees() {
     desk.ucp(&still).await.prints(0, &[]);
 }
 
+/// Somebody else changes the resource while the question is on the screen.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_not_shown_is_not_applied() {
+    let Some(database) = ucp_store_sql::testing::database().await else {
+        return;
+    };
+    let desk = Desk::over(&database.url()).await;
+    let made = desk.ucp(&["apply", "-y", "-f", "logs.yaml"]).await;
+    made.prints(0, &["AWS.Logs/LogGroup logs: Succeeded after "]);
+    desk.write(
+        "logs.yaml",
+        &LOGS.replace("RetentionInDays: 7", "RetentionInDays: 14"),
+    );
+    let client = Client::new(&desk.url, ACCOUNT);
+    let path =
+        "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.Logs/LogGroup/daily";
+    let hot_fix = async {
+        let body = r#"{"properties":{"RetentionInDays":30}}"#;
+        let fixed = client.call("PUT", path, body).await;
+        client.follow(&fixed.status_url.expect("a status")).await;
+    };
+    let question = "Apply these changes?";
+    let stale = desk
+        .ucp_asking(question, "apply -f logs.yaml", hot_fix)
+        .await;
+    let told = [
+        "/RetentionInDays: 7 -> 14",
+        "StalePlan",
+        "Something has changed since the changes were shown, so nothing is applied.",
+    ];
+    stale.prints(1, &told);
+    let live = client.call("GET", path, "").await;
+    assert_eq!(
+        live.body["properties"]["RetentionInDays"], 30,
+        "{}",
+        live.text
+    );
+    let again = desk.ucp_on_a_terminal("y", "apply -f logs.yaml").await;
+    again.prints(0, &["/RetentionInDays: 30 -> 14", "Succeeded after"]);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn errors_are_told_where_they_were_written() {
     let desk = Desk::new().await;

@@ -1,7 +1,7 @@
 //! A folder with files, and the commands that somebody runs in it against a server.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
@@ -29,7 +29,7 @@ pub(super) const LOGS: &str =
 pub(super) struct Desk {
     folder: TempDir,
     pub(super) url: String,
-    _dev: Process,
+    _servers: Vec<Process>,
 }
 
 /// What a command has come to.
@@ -85,10 +85,22 @@ impl Desk {
     pub(super) async fn with(arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary directory");
         let (dev, url) = Process::dev(&folder.path().join(".ucp"), arguments).await;
+        Self::at(folder, vec![dev], url)
+    }
+
+    /// The same with a server over a database.
+    pub(super) async fn over(database: &str) -> Self {
+        let (simulator, aws) = Process::simulator("20ms").await;
+        let (server, url) = Process::serve(database, &aws, ACCOUNT, None).await;
+        let folder = tempfile::tempdir().expect("a temporary directory");
+        Self::at(folder, vec![server, simulator], url)
+    }
+
+    fn at(folder: TempDir, servers: Vec<Process>, url: String) -> Self {
         let desk = Self {
             folder,
             url,
-            _dev: dev,
+            _servers: servers,
         };
         for (name, text) in [("net.yaml", NET), ("sub.json", SUB), ("logs.yaml", LOGS)] {
             desk.write(name, text);
@@ -113,10 +125,51 @@ impl Desk {
 
     /// Runs a command on a terminal, at which somebody types.
     pub(super) async fn ucp_on_a_terminal(&self, typed: &str, arguments: &str) -> Run {
+        run(self.on_a_terminal(arguments), typed).await
+    }
+
+    /// The same, where something happens between a question and the answer, which is yes.
+    pub(super) async fn ucp_asking(
+        &self,
+        question: &'static str,
+        arguments: &str,
+        meanwhile: impl Future<Output = ()>,
+    ) -> Run {
+        let mut command = self.on_a_terminal(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("the binary starts");
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        let (mut stdin, mut stdout) = (stdin.expect("a pipe"), stdout.expect("a pipe"));
+        let asking = tokio::task::spawn_blocking(move || {
+            let (mut out, mut some) = (Vec::new(), [0; 1_024]);
+            while !String::from_utf8_lossy(&out).contains(question) {
+                let read = stdout.read(&mut some).expect("it can be read");
+                assert!(read > 0, "not asked: {}", String::from_utf8_lossy(&out));
+                out.extend(&some[..read]);
+            }
+            (out, stdout)
+        });
+        let (mut out, mut stdout) = asking.await.expect("it asks");
+        meanwhile.await;
+        let ending = tokio::task::spawn_blocking(move || {
+            stdin.write_all(b"y").expect("it reads");
+            stdout.read_to_end(&mut out).expect("it can be read");
+            drop(stdin);
+            let status = child.wait().expect("it ends");
+            Run::of(Output {
+                status,
+                stdout: out,
+                stderr: Vec::new(),
+            })
+        });
+        ending.await.expect("it ends")
+    }
+
+    fn on_a_terminal(&self, arguments: &str) -> Command {
         let mut command = self.command("script");
         let line = format!("{} {arguments}", env!("CARGO_BIN_EXE_ucp"));
         command.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
-        run(command, typed).await
+        command
     }
 
     pub(super) fn command(&self, program: &str) -> Command {
