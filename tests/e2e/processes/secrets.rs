@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 
-use super::client::{Client, eventually};
+use super::client::{Client, GROUP, eventually};
 use super::process::{KEY, Process};
 use super::tokens;
 
@@ -147,6 +147,9 @@ async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
             assert_eq!(accepted, fate != Fate::Refused, "{alias}: {}", answer.text);
             followed.extend(answer.status_url.map(|url| (fate, url)));
         }
+        let (told, url) = plan_and_apply(&client, round).await;
+        replies.push_str(&told);
+        followed.push((Fate::Applied, url));
         // While AWS works on the change, the document is in the database.
         eventually(async || (!client.calls(&aws).await.is_empty()).then_some(())).await;
         assert_all_hidden("the database, with operations in flight", &at_rest());
@@ -164,7 +167,7 @@ async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
     }
     let updates = client.calls(&aws).await.into_iter();
     let updates = updates.filter(|call| call["operation"] == "UpdateResource");
-    assert_eq!(updates.count(), 5, "a changed secret is an update");
+    assert_eq!(updates.count(), 7, "a changed secret is an update");
     for reference in client.references().await {
         replies.push_str(&reference.to_string());
     }
@@ -183,6 +186,44 @@ async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
     assert!(done, "{told}");
     assert_all_hidden("what rotate-key prints", told.as_bytes());
     assert_all_hidden("the database, under another key", &at_rest());
+}
+
+/// Plans a set twice, and carries out one of the plans. Returns the replies, and where the status is.
+async fn plan_and_apply(client: &Client, round: &str) -> (String, String) {
+    let (canary, readable) = (
+        format!("{CANARY}-\"é\"-{round}"),
+        format!("{READABLE}-{round}"),
+    );
+    let scope = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/us-west-2");
+    let set = json!({"scope": scope, "resources": [
+        {"alias": "topic", "type": "AWS.SNS/Topic",
+            "properties": {"TopicName": "topic", "DisplayName": readable}},
+        {"alias": "waits", "type": "AWS.SecretsManager/Secret", "properties":
+            {"Name": "waits", "SecretString": canary, "Description": {"$reference": "topic"}}}]});
+    let mut replies = String::new();
+    let mut id = Value::Null;
+    for _ in 0..2 {
+        let path = format!("{GROUP}/:whatIf");
+        let planned = client.call("POST", &path, &set.to_string()).await;
+        id = planned.body["properties"]["planId"].clone();
+        let plan = id
+            .as_str()
+            .unwrap_or_else(|| panic!("no plan: {}", planned.text));
+        let path = format!("/planes/radius/local/providers/System.Resources/plans/{plan}");
+        let read = client.call("GET", &path, "").await;
+        assert!(read.text.contains(READABLE), "{}", read.text);
+        replies.push_str(&planned.text);
+        replies.push_str(&read.text);
+    }
+    let apply = json!({ "planId": id }).to_string();
+    let applied = client
+        .call("POST", &format!("{GROUP}/:apply"), &apply)
+        .await;
+    replies.push_str(&applied.text);
+    let url = applied
+        .status_url
+        .unwrap_or_else(|| panic!("{}", applied.text));
+    (replies, url)
 }
 
 /// A token of the server.
