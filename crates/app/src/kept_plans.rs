@@ -1,15 +1,17 @@
 //! Plans that are kept: what a what-if has shown, for those who approve it and carry it out.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use ucp_access::{Right, Scope};
 use ucp_look::{PlanContent, PlanRead, PlannedMember, PlannedStep};
 use ucp_model::{
-    Approval, Course, ErrorCode, Failure, GroupId, KeptPlan, NotReviewed, PlanId, Review,
-    ReviewVerdict, TypeName, Warning,
+    Approval, Course, Entropy, ErrorCode, Failure, GroupId, KeptPlan, NotReviewed, PlanId, Review,
+    ReviewVerdict, Timestamp, TypeName, Warning,
 };
-use ucp_seal::AssociatedData;
+use ucp_seal::{AssociatedData, Keys};
 use ucp_store::{Reviewed, Sealed, StoredPlan};
 use zeroize::Zeroizing;
 
@@ -28,6 +30,8 @@ pub const PLAN_LIFETIMES: [Duration; 2] = [
 pub(crate) const PLAN_MAX_BYTES: usize = 16 << 20;
 /// A plan counts one for each of so many bytes that it has begun.
 const PLAN_UNIT: usize = 64 << 10;
+/// What is shorter is read at once.
+const QUICK_BYTES: usize = 64 << 10;
 /// The plane of plans that are about no group.
 const PLANE: &str = "local";
 
@@ -53,7 +57,7 @@ impl App {
     /// Keeps the plan of a what-if that has ended well, and notes that in its reply.
     pub(crate) async fn keep(
         &self,
-        mut what_if: WhatIf,
+        what_if: WhatIf,
         prepared: Option<Prepared>,
         lifetime: Duration,
         caller: &Caller,
@@ -64,59 +68,32 @@ impl App {
         else {
             return Ok(what_if);
         };
-        let Prepared {
-            group,
-            members,
-            reads,
-            declared,
-        } = prepared;
         let id = PlanId(self.parts.entropy.uuid("plan"));
-        let changing = members
-            .iter()
-            .enumerate()
-            .filter(|(_, member)| member.step != PlannedStep::Nothing)
-            .map(|(index, _)| index);
-        let course = Course {
-            changing: changing.collect(),
-            ..Course::default()
-        };
-        let declared = text(&declared)?;
-        // Without the declarations: whoever sees the fingerprint could find out by guessing what no read returns.
-        let fingerprint = self.parts.keys.digest.fingerprint(&text(&members)?);
         let now = self.now();
-        let plan = KeptPlan {
+        let kept = Kept {
             id,
-            plane: group
-                .as_ref()
-                .map_or_else(|| PLANE.to_owned(), |group| group.plane.clone()),
-            group,
             created_by: caller.name.clone(),
             created_at: now,
             expires_at: now.after(lifetime),
-            fingerprint,
-            course,
         };
-        let content = text(&PlanContent {
-            members,
-            changes: what_if.changes.iter().collect(),
-            reads,
-        })?;
-        let Some(units) = units(content.len() + declared.len()) else {
+        // That of one resource is bounded by what may be declared of it.
+        let is_quick = prepared.members.len() <= 1;
+        let (keys, entropy) = (
+            Arc::clone(&self.parts.keys),
+            Arc::clone(&self.parts.entropy),
+        );
+        let write = move || {
+            let written = written(kept, prepared, &what_if.changes, &keys, entropy.as_ref());
+            written.map(|written| (what_if, written))
+        };
+        let written = self.parts.pool.run_unless_quick(is_quick, write).await?;
+        let (mut what_if, stored) = written?;
+        let Some(stored) = stored else {
             tell_not_kept(&mut what_if.changes);
             return Ok(what_if);
         };
-        self.admit_plan(&caller.name, units).await?;
-        let seal = |place, text: &str| {
-            let entropy = self.parts.entropy.as_ref();
-            let sealing = &self.parts.keys.sealing;
-            Sealed(sealing.seal(place, text.as_bytes(), entropy))
-        };
-        let stored = StoredPlan {
-            plan: plan.clone(),
-            content: seal(AssociatedData::PlanContent(id), &content),
-            declared: Some(seal(AssociatedData::PlanDeclared(id), &declared)),
-            units,
-        };
+        self.admit_plan(&caller.name, stored.units).await?;
+        let plan = stored.plan.clone();
         self.parts.store.keep_plan(stored).await?;
         what_if.plan = Some(plan);
         Ok(what_if)
@@ -133,7 +110,10 @@ impl App {
         if !plan.plane.eq_ignore_ascii_case(plane) {
             return Err(no_such_plan(id));
         }
-        self.shown_plan(plan, &content, caller)
+        let shown = self.content(id, content).await?;
+        caller.judge_plan(&plan, &shown)?;
+        let PlanContent { changes, .. } = shown;
+        Ok(ShownPlan { plan, changes })
     }
 
     /// Approves a plan of a plane, or rejects it.
@@ -190,15 +170,13 @@ impl App {
             declared,
             units: _,
         } = self.stored_plan(id, caller).await?;
-        let shown = self.content(&plan, &content)?;
+        let shown = self.content(id, content).await?;
         caller.judge_plan(&plan, &shown)?;
         let declared = match declared {
-            Some(sealed) => {
-                let place = AssociatedData::PlanDeclared(id);
-                let opened = self.parts.keys.sealing.open(place, &sealed.0);
-                let opened = opened.map_err(|error| Rejection::Internal(error.into()))?;
-                Some(parsed(&opened)?)
-            }
+            Some(sealed) => Some(
+                self.opened(AssociatedData::PlanDeclared(id), sealed)
+                    .await?,
+            ),
             None => None,
         };
         Ok(PlanInHand {
@@ -217,27 +195,96 @@ impl App {
         stored.filter(reads).ok_or_else(|| no_such_plan(id))
     }
 
-    fn content(
+    async fn content(
         &self,
-        plan: &KeptPlan,
-        content: &Sealed,
+        id: PlanId,
+        sealed: Sealed,
     ) -> Result<PlanContent<ResourceChange>, Rejection> {
-        let place = AssociatedData::PlanContent(plan.id);
-        let opened = self.parts.keys.sealing.open(place, &content.0);
-        parsed(&opened.map_err(|error| Rejection::Internal(error.into()))?)
+        self.opened(AssociatedData::PlanContent(id), sealed).await
     }
 
-    fn shown_plan(
+    async fn opened<T: DeserializeOwned + Send + 'static>(
         &self,
-        plan: KeptPlan,
-        content: &Sealed,
-        caller: &Caller,
-    ) -> Result<ShownPlan, Rejection> {
-        let shown = self.content(&plan, content)?;
-        caller.judge_plan(&plan, &shown)?;
-        let PlanContent { changes, .. } = shown;
-        Ok(ShownPlan { plan, changes })
+        place: AssociatedData<'static>,
+        sealed: Sealed,
+    ) -> Result<T, Rejection> {
+        let keys = Arc::clone(&self.parts.keys);
+        let is_quick = sealed.0.len() <= QUICK_BYTES;
+        let open = move || {
+            let opened = keys.sealing.open(place, &sealed.0);
+            let opened = opened.map_err(|error| Rejection::Internal(error.into()))?;
+            serde_json::from_slice(&opened).map_err(|error| Rejection::Internal(error.into()))
+        };
+        self.parts.pool.run_unless_quick(is_quick, open).await?
     }
+}
+
+/// What is kept with a plan.
+struct Kept {
+    id: PlanId,
+    created_by: String,
+    created_at: Timestamp,
+    expires_at: Timestamp,
+}
+
+/// Returns a plan as it is stored. `None` if it is too large.
+fn written(
+    kept: Kept,
+    prepared: Prepared,
+    changes: &[ResourceChange],
+    keys: &Keys,
+    entropy: &dyn Entropy,
+) -> Result<Option<StoredPlan>, Rejection> {
+    let Kept {
+        id,
+        created_by,
+        created_at,
+        expires_at,
+    } = kept;
+    let Prepared {
+        group,
+        members,
+        reads,
+        declared,
+    } = prepared;
+    let changing = members
+        .iter()
+        .enumerate()
+        .filter(|(_, member)| member.step != PlannedStep::Nothing)
+        .map(|(index, _)| index);
+    let course = Course {
+        changing: changing.collect(),
+        ..Course::default()
+    };
+    let declared = text(&declared)?;
+    // Without the declarations: whoever sees the fingerprint could find out by guessing what no read returns.
+    let fingerprint = keys.digest.fingerprint(&text(&members)?);
+    let content = text(&PlanContent {
+        members,
+        changes: changes.iter().collect(),
+        reads,
+    })?;
+    let Some(units) = units(content.len() + declared.len()) else {
+        return Ok(None);
+    };
+    let seal = |place, text: &str| Sealed(keys.sealing.seal(place, text.as_bytes(), entropy));
+    Ok(Some(StoredPlan {
+        content: seal(AssociatedData::PlanContent(id), &content),
+        declared: Some(seal(AssociatedData::PlanDeclared(id), &declared)),
+        units,
+        plan: KeptPlan {
+            id,
+            plane: group
+                .as_ref()
+                .map_or_else(|| PLANE.to_owned(), |group| group.plane.clone()),
+            group,
+            created_by,
+            created_at,
+            expires_at,
+            fingerprint,
+            course,
+        },
+    }))
 }
 
 /// What a caller says of a plan.
@@ -330,10 +377,6 @@ fn text<T: Serialize>(value: &T) -> Result<Zeroizing<String>, Rejection> {
     let text = serde_json::to_string(value);
     let text = text.map_err(|error| Rejection::Internal(error.into()))?;
     Ok(Zeroizing::new(text))
-}
-
-fn parsed<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, Rejection> {
-    serde_json::from_slice(text).map_err(|error| Rejection::Internal(error.into()))
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use ucp_set::Declarations;
 use ucp_store::{CONDEMNED, Claimed, Documents, FinishOperation, LeaseTerm, Sealed, Store};
 
 use crate::abandoned::Abandoned;
+use crate::known_plans::KnownPlans;
 use crate::progress::ProgressListener;
 use crate::slots::Room;
 use crate::turn::{Turn, Turns};
@@ -62,6 +63,7 @@ pub struct Engine {
     pub(crate) parts: Parts,
     pub(crate) settings: Settings,
     pub(crate) turns: Turns,
+    pub(crate) plans: KnownPlans,
 }
 
 impl Engine {
@@ -71,6 +73,7 @@ impl Engine {
             parts,
             settings,
             turns: Turns::new(),
+            plans: KnownPlans::new(),
         }
     }
 

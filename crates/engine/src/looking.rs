@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use ucp_cloud::Fault;
-use ucp_look::{Accounts, Lister, Look, Planned, PlannedMember, Reader, Seen, departure};
+use ucp_look::{Accounts, Lister, Look, Planned, Reader, Seen, departure};
 use ucp_model::operation::{Listing, Observation, Presence, ResourceWork, Search, State, Work};
 use ucp_model::{Failure, Identifier, ResourceDescription, ResourcePage};
 use ucp_seal::AssociatedData;
-use ucp_store::{Lease, StoredPlan};
+use ucp_store::Lease;
 
 use crate::Engine;
 use crate::abandoned::Abandoned;
-use crate::engine::{OTHER_KEY_PAUSE, Stepper, work};
+use crate::engine::{Stepper, work};
 use crate::turn::Turn;
 
 impl Stepper<'_> {
@@ -53,30 +53,20 @@ impl Stepper<'_> {
 
     /// Returns why the operation must not go on, if it carries out a plan that was made for something else.
     async fn departs(
-        &self,
+        &mut self,
         presence: &Presence,
         planned: &Planned,
     ) -> Result<Option<Failure>, Abandoned> {
-        let work = work(&self.claimed.operation.work)?;
-        let (Some(used), Some(schema)) = (work.plan, &self.schema) else {
+        let Some(used) = work(&self.claimed.operation.work)?.plan else {
             return Ok(None);
         };
-        let Some(StoredPlan { content, .. }) = self.engine.store().get_plan(used.plan).await?
-        else {
-            return Ok(Some(departure(work, Vec::new())));
+        let members = self.planned_members(used).await?;
+        let work = work(&self.claimed.operation.work)?;
+        let Some(schema) = &self.schema else {
+            return Ok(None);
         };
-        let place = AssociatedData::PlanContent(used.plan);
-        let opened = self.engine.parts().keys.sealing.open(place, &content.0);
-        if let Err(error @ ucp_seal::Error::OtherKey { .. }) = opened {
-            // For a process that has the key.
-            let lease = &self.claimed.lease;
-            self.engine.postpone(lease, OTHER_KEY_PAUSE).await;
-            return Err(Abandoned::Keys(error));
-        }
-        let member = opened.ok();
-        let member = member.and_then(|text| PlannedMember::read(&text, used.member));
         let baseline = self.claimed.baseline.as_ref();
-        Ok(match member {
+        Ok(match members.get(used.member.unwrap_or_default()) {
             Some(member) => member.departed(work, baseline, schema, presence, planned),
             None => Some(departure(work, Vec::new())),
         })

@@ -215,14 +215,13 @@ pub fn stale(details: Vec<Detail>) -> Failure {
     Failure::new(ErrorCode::StalePlan, message).with_details(details)
 }
 
-impl PlannedMember {
-    /// Reads a member from the text of a [`PlanContent`]; the first one by default.
-    pub fn read(content: &[u8], member: Option<usize>) -> Option<Self> {
-        let content: PlanContent<IgnoredAny> = serde_json::from_slice(content).ok()?;
-        let mut members = content.members.into_iter();
-        members.nth(member.unwrap_or_default())
-    }
+/// Reads the members from the text of a [`PlanContent`]; none if it is not one.
+pub fn planned_members(content: &[u8]) -> Vec<PlannedMember> {
+    let content: Option<PlanContent<IgnoredAny>> = serde_json::from_slice(content).ok();
+    content.map(|content| content.members).unwrap_or_default()
+}
 
+impl PlannedMember {
     /// Refuses a look of a request that finds another state than the one that was planned for, or another change to make.
     pub fn judge(
         &self,

@@ -26,7 +26,8 @@ use ucp_schema::ResourceSchema;
 
 pub use departure::departure;
 pub use kept::{
-    LiveBasis, Mapping, PlanBasis, PlanContent, PlanRead, PlannedMember, PlannedStep, stale,
+    LiveBasis, Mapping, PlanBasis, PlanContent, PlanRead, PlannedMember, PlannedStep,
+    planned_members, stale,
 };
 pub use limits::LIMITS;
 pub use listing::{Lister, list};

@@ -1,0 +1,53 @@
+//! The plan that an operation carries out.
+
+use std::sync::Arc;
+
+use ucp_look::PlannedMember;
+use ucp_model::PlanUse;
+use ucp_seal::AssociatedData;
+
+use crate::abandoned::Abandoned;
+use crate::engine::{OTHER_KEY_PAUSE, Stepper};
+use crate::known_plans::Known;
+
+/// What is shorter is read at once.
+const QUICK_BYTES: usize = 64 << 10;
+
+impl Stepper<'_> {
+    /// Returns the members of the plan that the operation carries out; none if it is gone or cannot be read.
+    pub(crate) async fn planned_members(
+        &mut self,
+        used: PlanUse,
+    ) -> Result<Arc<[PlannedMember]>, Abandoned> {
+        let engine = self.engine;
+        let load = async || {
+            let Some(stored) = engine.store().get_plan(used.plan).await? else {
+                return Ok(Known::default());
+            };
+            let bytes = stored.content.0.len();
+            let keys = Arc::clone(&engine.parts().keys);
+            let read = move || {
+                let place = AssociatedData::PlanContent(used.plan);
+                let opened = keys.sealing.open(place, &stored.content.0);
+                opened.map(|text| ucp_look::planned_members(&text))
+            };
+            let is_quick = bytes <= QUICK_BYTES;
+            if !is_quick {
+                self.turn.arm(&mut self.claimed.lease).await?;
+            }
+            match engine.parts().pool.run_unless_quick(is_quick, read).await? {
+                Ok(members) => Ok(Known {
+                    members: members.into(),
+                    bytes,
+                }),
+                Err(error @ ucp_seal::Error::OtherKey { .. }) => {
+                    // For a process that has the key.
+                    engine.postpone(&self.claimed.lease, OTHER_KEY_PAUSE).await;
+                    Err(Abandoned::Keys(error))
+                }
+                Err(_) => Ok(Known::default()),
+            }
+        };
+        engine.plans.members(used.plan, load).await
+    }
+}
