@@ -241,7 +241,7 @@ async fn a_refusal_is_an_event_even_of_a_read(world: &World) {
     );
 }
 
-/// A client that leaves does not get around the audit.
+/// A client that leaves does not get around the audit. What it has begun goes on, and is recorded when it has ended.
 #[apply(on_every_store)]
 async fn a_request_whose_client_leaves_is_an_event(world: &World) {
     world.hold_next_read();
@@ -251,23 +251,21 @@ async fn a_request_whose_client_leaves_is_an_event(world: &World) {
         reply = put => panic!("{reply:?}"),
         () = world.is_read_held() => {}
     }
+    assert_eq!(since_built(world).await, [], "it has not ended");
     world.release_reads();
-    let events = since_built(world).await;
-    let [left] = &events[..] else {
-        panic!("{events:?}");
+    let left = loop {
+        world.step().await;
+        match since_built(world).await.pop() {
+            Some(event) => break event,
+            None => tokio::task::yield_now().await,
+        }
     };
-    assert_eq!(left.outcome, AuditOutcome::Unanswered);
-    assert_eq!(left.status, None);
+    assert_eq!(
+        (left.outcome, left.status),
+        (AuditOutcome::Allowed, Some(201))
+    );
+    assert!(left.operation.is_some());
     assert!(left.id.ends_with("/one"));
-    while world
-        .store
-        .next_claimable_at()
-        .await
-        .expect("a value")
-        .is_none()
-    {
-        tokio::task::yield_now().await;
-    }
     world.settle().await;
 }
 
@@ -339,7 +337,7 @@ async fn logins_that_fail_do_not_flood_the_audit(kind: StoreKind) {
     world.finish().await;
 }
 
-/// What goes on after its time is over may be done yet, so it has not failed.
+/// What goes on after its time is over may be done yet, so it has not failed. Another event says what came of it.
 #[tokio::test(start_paused = true)]
 async fn a_request_that_is_given_up_has_not_failed() {
     let world = World::builder().build().await;
@@ -350,15 +348,29 @@ async fn a_request_that_is_given_up_has_not_failed() {
     let late = world.send_with(&[], "POST", &path, &body.to_string()).await;
     let late = late.expect(503);
     assert!(late.text.contains("not answered within"), "{}", late.text);
-    let event = world.audited().await.pop().expect("an event");
+    let given_up = world.audited().await.pop().expect("an event");
     assert_eq!(
-        (event.outcome, event.status),
-        (AuditOutcome::Unanswered, Some(503))
+        (given_up.outcome, given_up.status, given_up.code.as_deref()),
+        (
+            AuditOutcome::Unanswered,
+            Some(503),
+            Some("ServiceUnavailable")
+        )
     );
     world.release_accepts();
-    while world.live("AWS::EC2::VPC").is_empty() {
-        tokio::task::yield_now().await;
+    let ended = loop {
         world.settle().await;
-    }
+        match world.audited().await.pop() {
+            Some(event) if event != given_up => break event,
+            Some(_) | None => tokio::task::yield_now().await,
+        }
+    };
+    assert_eq!(
+        (ended.outcome, ended.status),
+        (AuditOutcome::Allowed, Some(201))
+    );
+    assert_eq!(ended.request_id, given_up.request_id);
+    world.settle().await;
+    assert_eq!(world.live("AWS::EC2::VPC").len(), 1);
     world.finish().await;
 }

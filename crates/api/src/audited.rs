@@ -17,8 +17,8 @@ use crate::noted::{CameOf, Noted, RequestId};
 use crate::problem::Problem;
 use crate::state::Api;
 
-/// A request that has not been answered yet.
-struct Asked {
+/// In the extensions of every request: what the audit says of it, once it is known what came of it.
+pub(crate) struct Asked {
     api: Arc<Api>,
     noted: Noted,
     method: Method,
@@ -37,12 +37,11 @@ impl Asked {
         let code = problem.map(Problem::code);
         let came_of = response.extensions().get::<CameOf>();
         let (is_write, is_known) = {
-            let notes = self.noted.notes();
-            let effect = notes.action.as_ref().map(|action| action.effect);
+            let effect = self.effect();
             // There is nothing that a method which is not served could change.
             let is_served = status != StatusCode::METHOD_NOT_ALLOWED;
             let is_write = effect == Some(Effect::Write) && is_served;
-            (is_write, notes.caller.is_some())
+            (is_write, self.noted.notes().caller.is_some())
         };
         let is_refused = match status {
             StatusCode::UNAUTHORIZED => true,
@@ -59,7 +58,6 @@ impl Asked {
         }
         let outcome = match came_of {
             _ if is_refused => AuditOutcome::Refused,
-            Some(CameOf::GivenUp) => AuditOutcome::Unanswered,
             _ if problem.is_some() || status.is_client_error() || status.is_server_error() => {
                 AuditOutcome::Failed
             }
@@ -68,7 +66,7 @@ impl Asked {
         };
         let operation = match came_of {
             Some(CameOf::Accepted(id)) => Some(*id),
-            Some(CameOf::Unchanged | CameOf::GivenUp) | None => None,
+            Some(CameOf::Unchanged) | None => None,
         };
         let change = response.extensions().get::<GrantChange>();
         Some(AuditEvent {
@@ -80,15 +78,28 @@ impl Asked {
         })
     }
 
-    /// Returns the event of a request that was given up, if it may have changed something.
+    /// Returns what the request does, once that is known.
+    pub(crate) fn effect(&self) -> Option<Effect> {
+        self.noted.effect()
+    }
+
+    /// Records that the time of the request is over, if it may have changed something. When it has ended, another event says
+    /// what came of it.
+    pub(crate) async fn given_up(&self, status: StatusCode, code: ErrorCode) {
+        if let Some(event) = self.unanswered() {
+            let event = AuditEvent {
+                status: Some(status.as_u16()),
+                code: Some(code.as_str().to_owned()),
+                ..event
+            };
+            // The reply says already that the server cannot do it.
+            let _ = self.api.auditor.record(event).await;
+        }
+    }
+
+    /// Returns the event of a request of which it is not known what came of it, if it may have changed something.
     fn unanswered(&self) -> Option<AuditEvent> {
-        let effect = self
-            .noted
-            .notes()
-            .action
-            .as_ref()
-            .map(|action| action.effect);
-        (effect == Some(Effect::Write)).then(|| self.event(AuditOutcome::Unanswered))
+        (self.effect() == Some(Effect::Write)).then(|| self.event(AuditOutcome::Unanswered))
     }
 
     fn event(&self, outcome: AuditOutcome) -> AuditEvent {
@@ -120,8 +131,8 @@ impl Asked {
     }
 }
 
-/// Records the request when it is dropped, since nobody answers it then.
-struct Unanswered(Option<Asked>);
+/// Records the request when it is dropped, since nobody learns what came of it then.
+struct Unanswered(Option<Arc<Asked>>);
 
 impl Drop for Unanswered {
     fn drop(&mut self) {
@@ -132,8 +143,8 @@ impl Drop for Unanswered {
     }
 }
 
-/// Records what came of the request. What must be recorded and cannot is not answered.
-pub(crate) async fn recorded(
+/// Adds the [`Asked`] to the extensions of a request.
+pub(crate) async fn asked(
     State(api): State<Arc<Api>>,
     mut request: Request,
     next: Next,
@@ -146,7 +157,7 @@ pub(crate) async fn recorded(
         return Problem::internal().into_response();
     };
     let asked = Asked {
-        api: Arc::clone(&api),
+        api,
         noted: noted.clone(),
         method: request.method().clone(),
         peer: extensions.get::<Peer>().copied(),
@@ -155,16 +166,22 @@ pub(crate) async fn recorded(
         request_id,
     };
     request.extensions_mut().insert(noted);
-    let mut unanswered = Unanswered(Some(asked));
+    request.extensions_mut().insert(Arc::new(asked));
+    next.run(request).await
+}
+
+/// Records what came of the request. What must be recorded and cannot is not answered.
+pub(crate) async fn recorded(request: Request, next: Next) -> Response {
+    let Some(asked) = request.extensions().get::<Arc<Asked>>().cloned() else {
+        return Problem::internal().into_response();
+    };
+    let mut unanswered = Unanswered(Some(Arc::clone(&asked)));
     let response = next.run(request).await;
-    let event = unanswered
-        .0
-        .take()
-        .and_then(|asked| asked.answered(&response));
-    let Some(event) = event else {
+    unanswered.0 = None;
+    let Some(event) = asked.answered(&response) else {
         return response;
     };
-    match api.auditor.record(event).await {
+    match asked.api.auditor.record(event).await {
         Ok(()) => response,
         // It says already that the server cannot do it.
         Err(_) if response.status() == StatusCode::SERVICE_UNAVAILABLE => response,

@@ -1,38 +1,49 @@
 //! Requests that change something do not depend on their connection.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
 use tracing::Instrument as _;
-use ucp_app::Rejection;
+use ucp_listen::Place;
 
+use crate::action::Effect;
+use crate::audited::Asked;
 use crate::problem::Problem;
 
-/// How many requests may go on without their clients. Connections are limited, but a client may open the next one as soon
-/// as it has left the last.
-static ROOM: Semaphore = Semaphore::const_new(1_000);
-
-/// Carries out a request even if its client hangs up meanwhile. When too many go on in that way, it ends with its
-/// connection, as if it had been lost on the way.
-pub(crate) async fn to_the_end<T: Send + 'static>(
-    request: impl Future<Output = Result<T, Rejection>> + Send + 'static,
-) -> Result<T, Problem> {
-    let request = Detachable {
-        request: Some(Box::pin(request)),
-        room: &ROOM,
+/// Carries out a request that changes something even if its client hangs up meanwhile, or its time is over. It keeps its place
+/// among the requests of its client until it has ended, so a client that leaves cannot begin more of them than one that stays.
+pub(crate) async fn to_the_end(request: Request, next: Next) -> Response {
+    let extensions = request.extensions();
+    let Some(asked) = extensions.get::<Arc<Asked>>().cloned() else {
+        return Problem::internal().into_response();
     };
-    Ok(request.await?)
+    let place = extensions.get::<Place>().cloned();
+    let answering = async move {
+        let response = next.run(request).await;
+        drop(place);
+        response
+    };
+    let detachable = Detachable {
+        request: Some(Box::pin(answering)),
+        goes_on: move || asked.effect() == Some(Effect::Write),
+    };
+    detachable.await
 }
 
-/// A future that goes on in a task of its own if it is dropped before its end, and if there is room.
-struct Detachable<F: Future<Output: Send> + Send + 'static> {
+/// A future that goes on in a task of its own if it is dropped before its end, and if `goes_on` says so then.
+struct Detachable<F: Future<Output: Send> + Send + 'static, P: Fn() -> bool> {
     request: Option<Pin<Box<F>>>,
-    room: &'static Semaphore,
+    goes_on: P,
 }
 
-impl<F: Future<Output: Send> + Send + 'static> Future for Detachable<F> {
+impl<F: Future<Output: Send> + Send + 'static, P: Fn() -> bool + Unpin> Future
+    for Detachable<F, P>
+{
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
@@ -47,18 +58,14 @@ impl<F: Future<Output: Send> + Send + 'static> Future for Detachable<F> {
     }
 }
 
-impl<F: Future<Output: Send> + Send + 'static> Drop for Detachable<F> {
+impl<F: Future<Output: Send> + Send + 'static, P: Fn() -> bool> Drop for Detachable<F, P> {
     fn drop(&mut self) {
         if let Some(request) = self.request.take()
+            && (self.goes_on)()
             && let Ok(runtime) = Handle::try_current()
-            && let Ok(permit) = self.room.try_acquire()
             && !std::thread::panicking()
         {
-            let rest = async move {
-                request.await;
-                drop(permit);
-            };
-            runtime.spawn(rest.in_current_span());
+            runtime.spawn(request.in_current_span());
         }
     }
 }
@@ -71,33 +78,28 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_request_goes_on_without_its_client_if_there_is_room() {
-        static ROOM_FOR_ONE: Semaphore = Semaphore::const_new(1);
+    async fn what_must_go_on_does_without_its_client() {
         let (answer, answered) = watch::channel(false);
         let (end, mut ended) = unbounded_channel();
-        let request = |number: u32| {
+        for must_go_on in [false, true] {
             let (mut answered, end) = (answered.clone(), end.clone());
             let request = async move {
                 answered.wait_for(|answered| *answered).await.unwrap();
-                end.send(number).unwrap();
+                end.send(must_go_on).unwrap();
             };
-            Detachable {
+            let detachable = Detachable {
                 request: Some(Box::pin(request)),
-                room: &ROOM_FOR_ONE,
-            }
-        };
-        for number in [1, 2] {
+                goes_on: move || must_go_on,
+            };
             tokio::select! {
                 biased;
-                () = request(number) => panic!("it waits"),
+                () = detachable => panic!("it waits"),
                 () = std::future::ready(()) => {}
             }
         }
         answer.send_replace(true);
-        assert_eq!(ended.recv().await, Some(1));
-        // The room is free again.
-        let _permit = ROOM_FOR_ONE.acquire().await.unwrap();
+        assert_eq!(ended.recv().await, Some(true));
         drop(end);
-        assert_eq!(ended.recv().await, None, "the second ended with its client");
+        assert_eq!(ended.recv().await, None, "the other ended with its client");
     }
 }

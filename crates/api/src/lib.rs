@@ -145,8 +145,10 @@ fn answered(served: Router, api: &Arc<Api>) -> Router {
     let api = Arc::clone(api);
     let answered = served
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn(audited::recorded))
+        .layer(from_fn(detached::to_the_end))
         .layer(from_fn_with_state(Arc::clone(&api), deadline::kept))
-        .layer(from_fn_with_state(Arc::clone(&api), audited::recorded))
+        .layer(from_fn_with_state(Arc::clone(&api), audited::asked))
         .layer(from_fn_with_state(Arc::clone(&api), canonical_path::answer))
         .layer(from_fn_with_state(Arc::clone(&api), measured::counted))
         .layer(from_fn_with_state(api, context::identify))

@@ -17,8 +17,6 @@ pub(crate) enum CameOf {
     Accepted(OperationId),
     /// There was nothing to do.
     Unchanged,
-    /// It was not known in time. What has begun goes on.
-    GivenUp,
 }
 
 /// What a request turns out to be on its way in. It outlives a request that is given up.

@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use hyper::body::{Body, Incoming};
+use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::HOST;
 use hyper::service::{Service, service_fn};
 use hyper::{Request, Response, StatusCode, Uri};
@@ -23,7 +23,7 @@ use crate::client::Client;
 use crate::http1::over_http1;
 use crate::http2::over_http2;
 use crate::limits::Limits;
-use crate::peers::Admitted;
+use crate::places::Places;
 use crate::refusal::Refusal;
 use crate::replying::Replying;
 use crate::tls::{Begun, HTTP2, Tls};
@@ -58,16 +58,16 @@ pub struct OverTls {
 pub(crate) async fn converse<S, B>(
     stream: TcpStream,
     peer: Peer,
+    places: Places,
     service: S,
     limits: Limits,
     tls: Option<Tls>,
     closing: watch::Receiver<()>,
-    admitted: Admitted,
 ) where
     S: Service<Request<Incoming>, Response = Response<B>> + Send + Sync + 'static,
     S::Future: Send + 'static,
     S::Error: Into<Box<dyn Error + Send + Sync>>,
-    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
+    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
 {
     let replying = |stream| Replying::new(stream, limits.write);
     let Some(tls) = tls else {
@@ -75,7 +75,15 @@ pub(crate) async fn converse<S, B>(
             request.extensions_mut().insert(peer);
             service.call(request)
         });
-        return over_http1(replying(stream), service, limits, closing, pending()).await;
+        return over_http1(
+            replying(stream),
+            service,
+            places,
+            limits,
+            closing,
+            pending(),
+        )
+        .await;
     };
     let beginning = tls.begin(stream, replying);
     let begun = match limits.head_timeout {
@@ -100,7 +108,7 @@ pub(crate) async fn converse<S, B>(
             let signed_by = authorities.of(chain, UnixTime::now());
             match Client::read(chain.to_vec(), signed_by, authorities, tls) {
                 Some(client) => Some(Arc::new(client)),
-                None => return turn_away(stream, limits, closing, admitted).await,
+                None => return turn_away(stream, places, limits, closing).await,
             }
         }
     };
@@ -118,23 +126,23 @@ pub(crate) async fn converse<S, B>(
         }
     };
     match speaks_http2(&stream) {
-        true => over_http2(*stream, service, limits, admitted, closing, refused).await,
-        false => over_http1(*stream, service, limits, closing, refused).await,
+        true => over_http2(*stream, service, places, limits, closing, refused).await,
+        false => over_http1(*stream, service, places, limits, closing, refused).await,
     }
 }
 
 /// Tells a client that its certificate does not say who it is. Over HTTP/2 that takes a request.
 async fn turn_away(
     stream: Box<TlsStream<Replying>>,
+    places: Places,
     limits: Limits,
     closing: watch::Receiver<()>,
-    admitted: Admitted,
 ) {
     if !speaks_http2(&stream) {
         return tell(*stream, UNNAMED).await;
     }
     let service = service_fn(|_| ready(Ok::<_, Infallible>(UNNAMED.reply())));
-    over_http2(*stream, service, limits, admitted, closing, pending()).await;
+    over_http2(*stream, service, places, limits, closing, pending()).await;
 }
 
 fn speaks_http2(stream: &TlsStream<Replying>) -> bool {

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use http_body_util::Either;
-use hyper::body::{Body, Incoming};
+use hyper::body::{Body, Bytes, Incoming};
 use hyper::server::conn::http2;
 use hyper::service::{Service, service_fn};
 use hyper::{Request, Response, StatusCode};
@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use crate::limits::{HEADERS, Limits};
-use crate::peers::Admitted;
+use crate::places::Places;
 use crate::refusal::Refusal;
 use crate::streams::{Late, Streams, Taken};
 
@@ -36,8 +36,8 @@ const SEND_BUFFER: usize = 64 << 10;
 pub(crate) async fn over_http2<I, S, B>(
     stream: I,
     service: S,
+    places: Places,
     limits: Limits,
-    admitted: Admitted,
     mut closing: watch::Receiver<()>,
     refused: impl Future<Output = ()>,
 ) where
@@ -45,15 +45,18 @@ pub(crate) async fn over_http2<I, S, B>(
     S: Service<Request<Incoming>, Response = Response<B>>,
     S::Future: Send + 'static,
     S::Error: Into<Box<dyn Error + Send + Sync>>,
-    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
+    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
 {
-    let streams = Streams::new(limits, admitted);
-    let bounded = service_fn(|request: Request<Incoming>| {
+    let streams = Streams::new(limits);
+    let bounded = service_fn(|mut request: Request<Incoming>| {
         let begun = match request.headers().len() {
-            0..=HEADERS => streams.begin().ok_or(limits.refusal),
+            0..=HEADERS => places.take().ok_or(limits.refusal),
             _ => Err(TOO_MANY_HEADERS),
         };
-        let served = begun.map(|stream| (stream, service.call(request)));
+        let served = begun.map(|place| {
+            request.extensions_mut().insert(place.clone());
+            (streams.begin(place), service.call(request))
+        });
         async move {
             match served {
                 Ok((stream, reply)) => {

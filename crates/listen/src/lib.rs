@@ -16,6 +16,7 @@ mod http1;
 mod http2;
 mod limits;
 mod peers;
+mod places;
 mod refusal;
 mod replying;
 mod streams;
@@ -27,7 +28,7 @@ use std::net::IpAddr;
 use std::pin::pin;
 use std::time::Duration;
 
-use hyper::body::{Body, Incoming};
+use hyper::body::{Body, Bytes, Incoming};
 use hyper::service::Service;
 use hyper::{Request, Response};
 use socket2::SockRef;
@@ -39,19 +40,21 @@ pub use crate::certificate::{Authority, ClientCertificate};
 pub use crate::conversation::{OverTls, Peer};
 pub use crate::guard::{AllowedHosts, Stranger};
 pub use crate::limits::{HEADERS, Http2Limits, Limits, WriteLimit};
+pub use crate::places::Place;
 pub use crate::refusal::Refusal;
 pub use crate::tls::{Tls, TlsError, TlsFiles};
 
 use crate::conversation::converse;
-use crate::peers::Peers;
+use crate::peers::{Admitted, Peers};
+use crate::places::Places;
 
 /// The pause after a failure to accept a connection, for example for lack of file descriptors.
 const RESPITE: Duration = Duration::from_secs(1);
 /// The part of a reply that the operating system may keep for a client that does not read, in bytes. Linux doubles it.
 const UNREAD_BYTES: usize = 128 << 10;
 
-/// Serves `service` until `shutdown` resolves, then waits for open requests. If the service returns an error, the
-/// connection is closed without a reply. With `tls`, clients must speak it.
+/// Serves `service` until `shutdown` resolves, then waits for open requests, and for those that go on without their clients.
+/// If the service returns an error, the connection is closed without a reply. With `tls`, clients must speak it.
 pub async fn serve<S, B>(
     listener: TcpListener,
     service: S,
@@ -62,48 +65,60 @@ pub async fn serve<S, B>(
     S: Service<Request<Incoming>, Response = Response<B>> + Clone + Send + Sync + 'static,
     S::Future: Send + 'static,
     S::Error: Into<Box<dyn Error + Send + Sync>>,
-    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
+    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
 {
     let (closing, closed) = watch::channel(());
-    let mut connections = JoinSet::new();
-    let mut shutdown = pin!(shutdown);
     let peers = Peers::new(limits.connections, limits.peer);
-    loop {
-        tokio::select! {
-            () = &mut shutdown => break,
-            Some(_) = connections.join_next() => {}
-            accepted = listener.accept(), if connections.len() < limits.connections => match accepted {
-                Ok((stream, from)) => {
-                    match peers.admit(from.ip()) {
-                        Some(admitted) => {
+    let mut connections = JoinSet::new();
+    {
+        let mut shutdown = pin!(shutdown);
+        let mut accepting = pin!(accept(&listener, &peers));
+        loop {
+            tokio::select! {
+                () = &mut shutdown => break,
+                Some(_) = connections.join_next() => {}
+                accepted = accepting.as_mut() => {
+                    match accepted {
+                        Ok((stream, peer, Some(admitted))) => {
                             bound(&stream, limits.write);
                             let (service, closed) = (service.clone(), closed.clone());
+                            let places = Places::new(admitted);
                             connections.spawn(converse(
-                                stream, Peer(from), service, limits, tls.clone(), closed, admitted,
+                                stream, peer, places, service, limits, tls.clone(), closed,
                             ));
                         }
                         // Over TLS there is no reply before the handshake, which would cost what the limit saves.
-                        None => refuse(stream, from.ip(), tls.is_none().then_some(limits.refusal)),
+                        Ok((stream, Peer(from), None)) => {
+                            refuse(stream, from.ip(), tls.is_none().then_some(limits.refusal));
+                        }
+                        Err(error) => {
+                            tracing::warn!(%error, "a connection could not be accepted");
+                            tokio::time::sleep(RESPITE).await;
+                        }
                     }
+                    accepting.set(accept(&listener, &peers));
                 }
-                Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
-                    tokio::time::sleep(RESPITE).await;
-                }
-            },
+            }
         }
     }
     drop(listener);
     drop(closing);
-    let ending = async { while connections.join_next().await.is_some() {} };
-    match limits.grace {
-        None => ending.await,
-        Some(grace) => {
-            if tokio::time::timeout(grace, ending).await.is_err() {
-                tracing::warn!("requests were still open at shutdown");
-            }
-        }
+    let Some(grace) = limits.grace else {
+        return peers.emptied().await;
+    };
+    if tokio::time::timeout(grace, peers.emptied()).await.is_err() {
+        tracing::warn!("requests were still open at shutdown");
     }
+}
+
+/// Accepts a connection, and waits until there is room for it. There is none if its peer has as many as it may.
+async fn accept(
+    listener: &TcpListener,
+    peers: &Peers,
+) -> std::io::Result<(TcpStream, Peer, Option<Admitted>)> {
+    let (stream, from) = listener.accept().await?;
+    let admitted = peers.admit(from.ip()).await;
+    Ok((stream, Peer(from), admitted))
 }
 
 /// Closes a connection too many. The client may not get to read the reason, since it has sent what nobody reads.

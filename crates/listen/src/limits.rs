@@ -8,9 +8,11 @@ pub const HEADERS: usize = 100;
 /// The limits of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The maximum number of open connections. Further ones wait to be accepted.
+    /// The maximum number of open connections, and of what counts as one: a request beside another one over HTTP/2, and one
+    /// that goes on after its client has left, by its [`Place`](crate::Place). Further connections wait; further requests
+    /// are refused.
     pub connections: usize,
-    /// The maximum number of open connections of one address; those of an IPv6 network of 64 bits count as one. Further
+    /// The maximum number of those of one address; those of an IPv6 network of 64 bits count as one. Further
     /// ones are closed. Unlimited if `None`.
     pub peer: Option<usize>,
     /// What a peer with too many connections is told.
@@ -23,7 +25,8 @@ pub struct Limits {
     pub write: Option<WriteLimit>,
     /// The limits of a connection over HTTP/2, beside these.
     pub http2: Http2Limits,
-    /// The time that open requests have to complete after shutdown. Unlimited if `None`.
+    /// The time that open requests have to complete after shutdown, with those that go on without their clients. Unlimited if
+    /// `None`.
     pub grace: Option<Duration>,
 }
 

@@ -11,7 +11,7 @@ use hyper::body::{Body, Buf, Bytes, Frame, SizeHint};
 use tokio::time::Instant;
 
 use crate::limits::Limits;
-use crate::peers::Admitted;
+use crate::places::Place;
 
 /// How much of a reply is offered to the client at once, in bytes. It is the usual size of a frame.
 const PIECE: usize = 16 << 10;
@@ -31,7 +31,6 @@ pub(crate) enum Late {
 #[derive(Clone, Debug)]
 pub(crate) struct Streams {
     limits: Limits,
-    admitted: Arc<Admitted>,
     state: Arc<Mutex<State>>,
 }
 
@@ -52,12 +51,11 @@ pub(crate) struct Stream {
     number: u64,
     /// Until when the client must take the whole reply.
     whole: Option<Instant>,
-    /// The place that it takes beside another request.
-    _place: Option<Admitted>,
+    _place: Place,
 }
 
 impl Streams {
-    pub(crate) fn new(limits: Limits, admitted: Admitted) -> Self {
+    pub(crate) fn new(limits: Limits) -> Self {
         let state = State {
             idle_since: Instant::now(),
             next: 0,
@@ -65,27 +63,22 @@ impl Streams {
         };
         Self {
             limits,
-            admitted: Arc::new(admitted),
             state: Arc::new(Mutex::new(state)),
         }
     }
 
-    /// Begins a request. `None` if its peer, or all, have too many under way.
-    pub(crate) fn begin(&self) -> Option<Stream> {
+    /// Begins a request.
+    pub(crate) fn begin(&self, place: Place) -> Stream {
         let mut state = self.state();
-        let place = match state.under_way.is_empty() {
-            true => None,
-            false => Some(self.admitted.another()?),
-        };
         let number = state.next;
         state.next += 1;
         state.under_way.insert(number, None);
-        Some(Stream {
+        Stream {
             streams: self.clone(),
             number,
             whole: None,
             _place: place,
-        })
+        }
     }
 
     /// Returns when to look again, or why the connection must end. It may have no request for as long as `idle`.
@@ -210,6 +203,7 @@ mod tests {
     use super::*;
     use crate::limits::{Http2Limits, WriteLimit};
     use crate::peers::Peers;
+    use crate::places::Places;
     use crate::refusal::Refusal;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -236,9 +230,12 @@ mod tests {
             },
             grace: None,
         };
-        let peers = Peers::new(limits.connections, limits.peer);
-        let admitted = peers.admit([192, 0, 2, 1].into()).unwrap();
-        Streams::new(limits, admitted)
+        Streams::new(limits)
+    }
+
+    async fn begin(streams: &Streams) -> Stream {
+        let admitted = Peers::new(1, None).admit([192, 0, 2, 1].into()).await;
+        streams.begin(Places::new(admitted.unwrap()).take().unwrap())
     }
 
     #[tokio::test(start_paused = true)]
@@ -249,7 +246,7 @@ mod tests {
         assert_eq!(judge(), Ok(begun + 2 * SECOND));
         tokio::time::advance(4 * SECOND).await;
         assert_eq!(judge(), Ok(begun + 5 * SECOND));
-        let stream = streams.begin().unwrap();
+        let stream = begin(&streams).await;
         tokio::time::advance(9 * SECOND).await;
         assert!(judge().is_ok(), "a request is under way");
         drop(stream);
@@ -264,7 +261,7 @@ mod tests {
     async fn a_reply_that_is_not_taken_in_time_is_late() {
         for (pauses, late) in [(&[2][..], 2), (&[1, 1, 1], 3)] {
             let streams = streams();
-            let stream = streams.begin().unwrap();
+            let stream = begin(&streams).await;
             tokio::time::advance(9 * SECOND).await;
             assert!(streams.judge(Instant::now(), None).is_ok(), "in the making");
             let mut body = Taken::new(Full::new(Bytes::from(vec![0; 9 * PIECE])), stream);
@@ -292,7 +289,7 @@ mod tests {
             (PIECE + 1, &[PIECE, 1]),
             (PIECE + 2, &[PIECE, 1, 1]),
         ] {
-            let stream = streams().begin().unwrap();
+            let stream = begin(&streams()).await;
             let mut body = Taken::new(Full::new(Bytes::from(vec![0; length])), stream);
             let mut given = Vec::new();
             while !body.is_end_stream() {
@@ -303,18 +300,5 @@ mod tests {
             }
             assert_eq!(given, pieces);
         }
-    }
-
-    #[tokio::test]
-    async fn a_request_beside_another_takes_a_place() {
-        let streams = streams();
-        let first = streams.begin().unwrap();
-        let second = streams.begin();
-        assert!(second.is_some());
-        assert!(streams.begin().is_none());
-        drop(first);
-        assert!(streams.begin().is_none(), "the place of the second is kept");
-        drop(second);
-        assert!(streams.begin().is_some());
     }
 }

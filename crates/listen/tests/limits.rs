@@ -10,8 +10,9 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
-use ucp_listen::{Http2Limits, Limits, Refusal, WriteLimit};
+use ucp_listen::{Http2Limits, Limits, Place, Refusal, WriteLimit};
 
 /// How long a test waits for anything. It is not a measurement.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -41,15 +42,26 @@ const LIMITS: Limits = Limits {
     grace: None,
 };
 
-/// Serves `/large`, and nothing else.
+/// What goes on at `/go-on`, whether the client waits or not, ends with this.
+static GATE: Semaphore = Semaphore::const_new(0);
+
+/// Serves `/large` and `/go-on`, and nothing else.
 async fn serve(limits: Limits) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     let service = service_fn(async |request: Request<Incoming>| {
-        let length = if request.uri().path() == "/large" {
-            LARGE
-        } else {
-            0
+        let length = match request.uri().path() {
+            "/large" => LARGE,
+            "/go-on" => {
+                let place = request.extensions().get::<Place>().cloned();
+                let going_on = async move {
+                    GATE.acquire().await.expect("it is never closed").forget();
+                    drop(place);
+                };
+                tokio::spawn(going_on);
+                0
+            }
+            _ => 0,
         };
         Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(vec![b'x'; length]))))
     });
@@ -146,4 +158,28 @@ async fn a_peer_is_refused_what_others_get() {
     assert!(read(other).await.expect("it is served") > 0);
 
     assert!(read(first).await.expect("it is served") > LARGE);
+}
+
+/// The end of a connection does not make room for another one while its request goes on.
+#[tokio::test]
+async fn what_goes_on_without_its_client_keeps_its_place() {
+    let address = serve(Limits {
+        connections: 9,
+        peer: Some(1),
+        ..LIMITS
+    })
+    .await;
+    let left = ask(address, "/go-on").await;
+    assert!(read(left).await.expect("it is served") > 0);
+    let mut refused = TcpStream::connect(address).await.expect("a connection");
+    let mut told = String::new();
+    let end = timeout(PATIENCE, refused.read_to_string(&mut told)).await;
+    end.expect("the connection ends").expect("it is not reset");
+    assert_eq!(told, TOLD);
+    GATE.add_permits(1);
+    // Soon there is room again. Who is refused may find that in a reset, too.
+    while read(ask(address, "/").await)
+        .await
+        .map_or(true, |bytes| bytes == TOLD.len())
+    {}
 }

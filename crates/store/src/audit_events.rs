@@ -53,7 +53,8 @@ pub enum AuditOutcome {
     Refused,
     /// The caller may ask for it, but it could not be done.
     Failed,
-    /// The client left before the reply, or got none in time. What it asked for may have been done.
+    /// It was not known in time what comes of it. What it asked for may have been done. Another event says so, once that is
+    /// known.
     Unanswered,
 }
 

@@ -17,13 +17,17 @@ use crate::plan::LINE_BYTES;
 const OF_CONNECTIONS: &[Limit] = &[
     Limit {
         name: "connections",
-        what: "The open connections of all clients",
+        what: "The open connections of all clients, with the requests beside another one over HTTP/2, and the changes that go \
+               on without their clients",
         most: Most::Flag("--max-connections"),
-        beyond: Beyond::Told("Further ones wait until others are closed."),
+        beyond: Beyond::Told(
+            "Further connections wait until others are closed. Further requests over HTTP/2 get 503 \
+             [`ServiceUnavailable`](errors/ServiceUnavailable.md).",
+        ),
     },
     Limit {
         name: "peer-connections",
-        what: "The open connections of one address: by default half of `--max-connections`; over TLS there is no reply",
+        what: "The same of one address: by default half of `--max-connections`; over TLS there is no reply",
         most: Most::Flag("--max-connections-per-peer"),
         beyond: Beyond::refused(503, ErrorCode::ServiceUnavailable),
     },

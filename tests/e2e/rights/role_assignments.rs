@@ -1,6 +1,7 @@
 //! Roles that callers give to others.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use ucp_access::{Grant, Role};
 use ucp_store::AuditOutcome;
+use ucp_store::conformance::holding::Hold;
 use ucp_testkit::{Reply, StoreKind, World, apply, on_every_store};
 
 use super::grant;
@@ -592,6 +594,44 @@ async fn giving_and_taking_is_audited(kind: StoreKind) {
         let is_his = !change.to_string().contains(ACCOUNT);
         let shown = if is_his { change } else { &Value::Null };
         assert_eq!(event["properties"]["change"], *shown, "{event}");
+    }
+    world.finish().await;
+}
+
+/// Nobody hides what he gives by leaving before the reply.
+#[tokio::test]
+async fn a_change_whose_client_leaves_is_audited() {
+    // Only a database has statements to be held before.
+    let world = world(StoreKind::Sqlite).await.expect("SQLite is there");
+    let given = body("bob", "reader", &[OURS]);
+    for (method, body) in [("PUT", given.as_str()), ("DELETE", "")] {
+        let hold = Hold::before(0);
+        let headers = [("authorization", "Bearer alice")];
+        let path = path("bob");
+        let sent = world.send_with(&headers, method, &path, body);
+        tokio::select! {
+            reply = Arc::clone(&hold).over(sent) => panic!("{reply:?}"),
+            () = hold.reached() => {}
+        }
+        let count = world.audited().await.len();
+        hold.release();
+        let event = loop {
+            let mut events = world.audited().await;
+            if events.len() > count {
+                break events.remove(count);
+            }
+            tokio::task::yield_now().await;
+        };
+        assert_eq!(
+            (event.caller.as_str(), event.outcome),
+            ("alice", AuditOutcome::Allowed)
+        );
+        let gave = json!({"user": "bob", "role": "reader", "scopes": [OURS]});
+        let change = match method {
+            "PUT" => json!({"after": gave}),
+            _ => json!({"before": gave}),
+        };
+        assert_eq!(serde_json::to_value(&event.change).expect("JSON"), change);
     }
     world.finish().await;
 }

@@ -9,7 +9,6 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::context::{RequestContext, UnderWay};
-use crate::detached::to_the_end;
 use crate::json::JsonObject;
 use crate::path::{ReferencePath, ReferencesPath};
 use crate::polling_paths::PollingPaths;
@@ -108,14 +107,12 @@ async fn delete_reference(
 ) -> Result<Response, Problem> {
     let id = path.id()?;
     let plane = id.group.plane_id();
-    let caller = context.caller.clone();
-    let outcome = to_the_end(async move {
-        match query.plan {
-            Some(plan) => api.app.delete_planned_reference(&id, plan, &caller).await,
-            None => api.app.delete_reference(&id, &caller).await,
-        }
-    });
-    Ok(match outcome.await? {
+    let caller = &context.caller;
+    let outcome = match query.plan {
+        Some(plan) => api.app.delete_planned_reference(&id, plan, caller).await,
+        None => api.app.delete_reference(&id, caller).await,
+    };
+    Ok(match outcome? {
         DeleteOutcome::Accepted(operation) => {
             context.accepted(PollingPaths::below(&plane, operation.header.id))
         }

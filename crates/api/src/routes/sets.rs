@@ -10,7 +10,6 @@ use utoipa_axum::routes;
 
 use crate::action::Effect;
 use crate::context::{Preference, RequestContext, UnderWay};
-use crate::detached::to_the_end;
 use crate::json::JsonObject;
 use crate::noted::CameOf;
 use crate::path::GroupPath;
@@ -52,16 +51,10 @@ async fn apply_resource_group(
     let id = path.id()?;
     let request = body.read::<SetRequest>()?;
     rated::count_members(&api, &context, uri.path(), Effect::Write, request.count())?;
-    let (set, caller, path) = (
-        request.apply(&id)?,
-        context.caller.clone(),
-        uri.path().to_owned(),
-    );
-    let applied = to_the_end(async move {
-        let admit = |more| rated::count_more(&api, &caller.name, &path, Effect::Write, more);
-        api.app.apply_set(&id, set, &caller, admit).await
-    });
-    Ok(match applied.await? {
+    let set = request.apply(&id)?;
+    let caller = &context.caller;
+    let admit = |more| rated::count_more(&api, &caller.name, uri.path(), Effect::Write, more);
+    Ok(match api.app.apply_set(&id, set, caller, admit).await? {
         ApplyOutcome::Unchanged(work) => {
             let unchanged = Extension(CameOf::Unchanged);
             (unchanged, Json(AppliedSet::from(*work))).into_response()

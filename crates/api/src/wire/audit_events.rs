@@ -94,7 +94,7 @@ fn outcomes() -> ObjectBuilder {
     ObjectBuilder::new()
         .schema_type(Type::String)
         .description(Some(
-            "What came of it. `Allowed`: it was done or accepted. `Refused`: the caller is unknown, is not allowed to do this, or does it too often. `Failed`: it could not be done. `Unanswered`: it may have been done, since the client left before the reply, or the time for it was over. `Unchanged`, that there was nothing to do, is only in the audit log.",
+            "What came of it. `Allowed`: it was done or accepted. `Refused`: the caller is unknown, is not allowed to do this, or does it too often. `Failed`: it could not be done. `Unanswered`: it may have been done, since it was not known in time what comes of it; once it is, another event with the same `requestId` says so. `Unchanged`, that there was nothing to do, is only in the audit log.",
         ))
         .enum_values(Some(AuditOutcome::ALL.map(AuditOutcome::as_str)))
 }

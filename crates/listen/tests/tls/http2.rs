@@ -18,7 +18,7 @@ use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_rustls::client::TlsStream;
-use ucp_listen::{Http2Limits, Limits, Tls, TlsFiles, WriteLimit};
+use ucp_listen::{Http2Limits, Limits, Place, Tls, TlsFiles, WriteLimit};
 
 use super::identities::{Authority, Identity, connect};
 use super::{HTTP1, LIMITS, PATIENCE};
@@ -41,14 +41,15 @@ const END_HEADERS: u8 = 4;
 const REFUSED_STREAM: u8 = 7;
 const ENHANCE_YOUR_CALM: u8 = 11;
 
-/// A server over TLS. It answers `/wait` when it is let, and to `/large` with much.
+/// A server over TLS. It answers `/wait` when it is let, and goes on with `/go-on` until then, whether the client waits or
+/// not. It answers to `/large` with much.
 struct Server {
     address: SocketAddr,
     authority: Authority,
     /// Lets as many requests be answered.
     gate: Arc<Semaphore>,
-    /// How many requests wait.
-    waiting: watch::Receiver<usize>,
+    /// How many requests have begun to wait, and how many have ended.
+    waiting: watch::Receiver<(usize, usize)>,
     /// Begins the shutdown.
     shutdown: Option<oneshot::Sender<()>>,
     ended: JoinHandle<()>,
@@ -66,17 +67,22 @@ async fn server(limits: Limits) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     let gate = Arc::new(Semaphore::new(0));
-    let (counter, waiting) = watch::channel(0);
+    let (counter, waiting) = watch::channel((0, 0));
     let (counter, open) = (Arc::new(counter), Arc::clone(&gate));
     let service = service_fn(move |request: Request<Incoming>| {
         let (counter, open) = (Arc::clone(&counter), Arc::clone(&open));
+        let place = request.extensions().get::<Place>().cloned();
+        let waiting = async move {
+            counter.send_modify(|(begun, _)| *begun += 1);
+            open.acquire().await.expect("it is never closed").forget();
+            counter.send_modify(|(_, ended)| *ended += 1);
+            drop(place);
+            0
+        };
         async move {
             let length = match request.uri().path() {
-                "/wait" => {
-                    counter.send_modify(|count| *count += 1);
-                    open.acquire().await.expect("it is never closed").forget();
-                    0
-                }
+                "/wait" => waiting.await,
+                "/go-on" => tokio::spawn(waiting).await.expect("no panic"),
                 "/large" => LARGE,
                 exactly => exactly.trim_start_matches('/').parse().unwrap_or_default(),
             };
@@ -131,7 +137,7 @@ impl Server {
 
     async fn until_waiting(&self, count: usize) {
         let mut waiting = self.waiting.clone();
-        let reached = waiting.wait_for(|waiting| *waiting >= count);
+        let reached = waiting.wait_for(|(begun, _)| *begun >= count);
         let reached = timeout(PATIENCE, reached).await;
         reached.expect("in time").expect("a server");
     }
@@ -570,4 +576,64 @@ async fn a_shutdown_waits_for_requests_and_not_for_idle_clients() {
         .await
         .expect("in time")
         .expect("no panic");
+}
+
+/// Who takes requests back that go on nevertheless has no more of them than others.
+#[tokio::test]
+async fn what_goes_on_without_its_client_keeps_its_place() {
+    let limits = Limits {
+        peer: Some(2),
+        ..LIMITS
+    };
+    let server = server(limits).await;
+    let (mut sender, _ended) = server.client(65_535).await;
+    for count in [1, 2] {
+        let left = sender.send_request(get("/go-on"));
+        tokio::select! {
+            _ = left => panic!("it waits"),
+            () = server.until_waiting(count) => {}
+        }
+    }
+    for path in ["/go-on", "/1"] {
+        let refused = sender.send_request(get(path)).await.expect("an answer");
+        assert_eq!(refused.status(), 503, "{path}");
+    }
+    // Not even on another connection.
+    let other = connect(server.address, &server.authority, None, HTTP2).await;
+    assert!(other.is_err());
+    server.gate.add_permits(2);
+    let served = async {
+        while sender
+            .send_request(get("/1"))
+            .await
+            .expect("an answer")
+            .status()
+            != 200
+        {}
+    };
+    timeout(PATIENCE, served).await.expect("in time");
+}
+
+#[tokio::test]
+async fn a_shutdown_waits_for_what_goes_on_without_its_client() {
+    let mut server = server(LIMITS).await;
+    let (mut sender, ended) = server.client(65_535).await;
+    let left = sender.send_request(get("/go-on"));
+    tokio::select! {
+        _ = left => panic!("it waits"),
+        () = server.until_waiting(1) => {}
+    }
+    drop(server.shutdown.take());
+    let ended = timeout(PATIENCE, ended).await;
+    ended
+        .expect("in time")
+        .expect("no panic")
+        .expect("in order");
+    // Nobody listens any more.
+    let closed = async { while TcpStream::connect(server.address).await.is_ok() {} };
+    timeout(PATIENCE, closed).await.expect("in time");
+    server.gate.add_permits(1);
+    let stopped = timeout(PATIENCE, server.ended).await;
+    stopped.expect("in time").expect("no panic");
+    assert_eq!(*server.waiting.borrow(), (1, 1));
 }

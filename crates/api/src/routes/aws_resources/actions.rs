@@ -11,7 +11,6 @@ use utoipa_axum::routes;
 
 use super::outcome::{delete, put};
 use crate::context::{Preference, RequestContext, UnderWay};
-use crate::detached::to_the_end;
 use crate::json::JsonObject;
 use crate::path::CollectionPath;
 use crate::problem::Problem;
@@ -180,9 +179,7 @@ async fn import_aws_resource(
     if let Some(tracked_by) = &import.tracked_by {
         note(&context, tracked_by, &import.type_name);
     }
-    let caller = context.caller.clone();
-    let imported = to_the_end(async move { api.app.import_resource(import, &caller).await });
-    match imported.await? {
+    match api.app.import_resource(import, &context.caller).await? {
         ImportOutcome::Imported(reference, warnings) => {
             let body = ImportedReference::new(*reference, warnings);
             Ok((StatusCode::CREATED, Json(body)).into_response())

@@ -10,7 +10,6 @@ use ucp_app::{DeleteOutcome, DeleteResource, PutResource};
 use ucp_model::Target;
 
 use crate::context::RequestContext;
-use crate::detached::to_the_end;
 use crate::noted::CameOf;
 use crate::problem::Problem;
 use crate::state::Api;
@@ -23,8 +22,7 @@ pub(super) async fn put(
     accepted: StatusCode,
     context: &RequestContext,
 ) -> Result<Response, Problem> {
-    let caller = context.caller.clone();
-    let outcome = to_the_end(async move { api.app.put_resource(put, &caller).await }).await?;
+    let outcome = api.app.put_resource(put, &context.caller).await?;
     let target = outcome.identifier.as_ref().map(|identifier| Target {
         scope: &outcome.scope,
         type_name: &outcome.type_name,
@@ -47,8 +45,7 @@ pub(super) async fn delete(
     delete: DeleteResource,
     context: &RequestContext,
 ) -> Result<Response, Problem> {
-    let caller = context.caller.clone();
-    let outcome = to_the_end(async move { api.app.delete_resource(delete, &caller).await }).await?;
+    let outcome = api.app.delete_resource(delete, &context.caller).await?;
     Ok(match outcome {
         DeleteOutcome::Accepted(operation) => context.accepted(&*operation),
         DeleteOutcome::Forgotten | DeleteOutcome::AlreadyGone => {
