@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::{OwnedPermit, Sender};
 use tokio::sync::oneshot;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 use ucp_store::{AuditEvent, AuditOutcome};
 
 use crate::flood::Floods;
@@ -53,10 +53,7 @@ impl Auditor {
                 self.note(event);
                 Ok(())
             }
-            Waiting::Required => {
-                let recorded = timeout(PATIENCE, self.written(event)).await;
-                recorded.unwrap_or(Err(NotRecorded))
-            }
+            Waiting::Required => self.written(event).await,
         }
     }
 
@@ -65,14 +62,9 @@ impl Auditor {
         let Some((event, place)) = self.admitted(event) else {
             return;
         };
-        let lost = event.suppressed + 1;
-        let entry = Entry {
-            event: Some((event, place)),
-            written: None,
-        };
-        // What is not for the store is counted already.
-        if self.sender.try_send(entry).is_err() && place == Place::Store {
-            self.suppress(lost);
+        match self.sender.clone().try_reserve_owned() {
+            Ok(permit) => self.send(permit, Some((event, place)), None),
+            Err(_) => self.lose(&event, place),
         }
     }
 
@@ -97,31 +89,65 @@ impl Auditor {
         self.shared.given_up.load(Ordering::Relaxed)
     }
 
+    /// Returns how many lines the log will never have.
+    pub fn lost_lines(&self) -> u64 {
+        self.shared.lost_lines.load(Ordering::Relaxed)
+    }
+
     /// Waits until it was tried to write all events that were recorded before.
     pub async fn flush(&self) {
-        // An error means that nobody writes any more.
-        let _ = self.turn(None).await;
+        if let Ok(permit) = self.sender.clone().reserve_owned().await {
+            let (written, answer) = oneshot::channel();
+            self.send(permit, None, Some(written));
+            // An error means that nobody writes any more.
+            let _ = answer.await;
+        }
     }
 
+    /// Waits for the turn of the recorder in which it writes the event.
     async fn written(&self, event: AuditEvent) -> Result<(), NotRecorded> {
-        let Some(event) = self.admitted(event) else {
+        let Some((event, place)) = self.admitted(event) else {
             return Ok(());
         };
-        self.turn(Some(event)).await
+        let until = Instant::now() + PATIENCE;
+        let Ok(Ok(permit)) = timeout_at(until, self.sender.clone().reserve_owned()).await else {
+            self.lose(&event, place);
+            return Err(NotRecorded);
+        };
+        let (written, answer) = oneshot::channel();
+        self.send(permit, Some((event, place)), Some(written));
+        match timeout_at(until, answer).await {
+            Ok(Ok(true)) => Ok(()),
+            _ => Err(NotRecorded),
+        }
     }
 
-    /// Waits for the turn of the recorder in which it writes an event.
-    async fn turn(&self, event: Option<(AuditEvent, Place)>) -> Result<(), NotRecorded> {
-        let permit = self.sender.clone().reserve_owned().await;
-        let permit: OwnedPermit<Entry> = permit.map_err(|_| NotRecorded)?;
-        let (written, answer) = oneshot::channel();
+    fn send(
+        &self,
+        permit: OwnedPermit<Entry>,
+        event: Option<(AuditEvent, Place)>,
+        written: Option<oneshot::Sender<bool>>,
+    ) {
+        let missing_lines = match event {
+            Some(_) => self.shared.unlogged.swap(0, Ordering::Relaxed),
+            None => 0,
+        };
         permit.send(Entry {
             event,
-            written: Some(written),
+            missing_lines,
+            written,
         });
-        match answer.await {
-            Ok(true) => Ok(()),
-            Ok(false) | Err(_) => Err(NotRecorded),
+    }
+
+    /// Counts an event for which there is no room.
+    fn lose(&self, event: &AuditEvent, place: Place) {
+        if self.is_logged {
+            self.shared.unlogged.fetch_add(1, Ordering::Relaxed);
+            self.shared.lost_lines.fetch_add(1, Ordering::Relaxed);
+        }
+        // What is not for the store is counted already.
+        if place == Place::Store {
+            self.suppress(event.suppressed + 1);
         }
     }
 

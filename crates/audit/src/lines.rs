@@ -126,6 +126,13 @@ struct Line<'a> {
     operation_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<&'a GrantChange>,
+    /// How many lines are missing before this one.
+    #[serde(skip_serializing_if = "is_zero")]
+    suppressed: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 pub(crate) fn line(event: &AuditEvent) -> io::Result<String> {
@@ -142,6 +149,7 @@ pub(crate) fn line(event: &AuditEvent) -> io::Result<String> {
         request_id: &event.request_id,
         operation_id: event.operation.map(|id| id.to_string()),
         change: event.change.as_ref(),
+        suppressed: event.suppressed,
     };
     Ok(serde_json::to_string(&line)?)
 }

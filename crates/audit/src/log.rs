@@ -27,6 +27,8 @@ pub(crate) struct Log {
     /// `None` during a write.
     lines: Option<Lines>,
     unwritten: VecDeque<AuditEvent>,
+    /// How many lines are missing before the next one.
+    missing: u64,
     /// The write that is under way. It goes on when nobody waits for it any more.
     writing: Option<JoinHandle<Written>>,
 }
@@ -39,15 +41,23 @@ impl Log {
         Self {
             lines: Some(lines),
             unwritten: VecDeque::new(),
+            missing: 0,
             writing: None,
         }
     }
 
-    /// Takes an event, if there is room. What does not go into the log is in the store.
-    pub(crate) fn take(&mut self, event: AuditEvent) {
-        if self.unwritten.len() < ROOM {
-            self.unwritten.push_back(event);
+    /// Takes an event, if there is room. Its line says how many are `missing` before it.
+    pub(crate) fn take(&mut self, event: AuditEvent, missing: u64) -> bool {
+        self.missing += missing;
+        let has_room = self.unwritten.len() < ROOM;
+        match has_room {
+            true => self.unwritten.push_back(AuditEvent {
+                suppressed: std::mem::take(&mut self.missing),
+                ..event
+            }),
+            false => self.missing += 1,
         }
+        has_room
     }
 
     /// Returns whether it has everything.

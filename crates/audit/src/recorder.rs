@@ -26,6 +26,8 @@ const TRIES: usize = 3;
 pub(crate) struct Entry {
     /// The event; `None` to be told when those before are written.
     pub(crate) event: Option<(AuditEvent, Place)>,
+    /// How many events before it were lost on their way to the log.
+    pub(crate) missing_lines: u64,
     /// Told whether everything up to this entry is written.
     pub(crate) written: Option<Sender<bool>>,
 }
@@ -107,23 +109,45 @@ impl Recorder {
         true
     }
 
-    /// Takes what there is room for. What does not go into the store is counted.
+    /// Takes an entry. Whoever waits for an event that there is no room for need not wait.
     fn take(&mut self, entry: Entry, waiting: &mut Vec<Sender<bool>>) {
-        waiting.extend(entry.written);
-        let Some((event, place)) = entry.event else {
-            return;
-        };
-        if let Some(log) = &mut self.log {
-            log.take(event.clone());
+        let Entry {
+            event,
+            missing_lines,
+            written,
+        } = entry;
+        let is_kept = event.is_none_or(|(event, place)| self.keep(event, place, missing_lines));
+        match written {
+            Some(written) if !is_kept => {
+                // A request that gave up does not wait any more.
+                let _ = written.send(false);
+            }
+            written => waiting.extend(written),
         }
-        match place {
-            Place::OnlyLog => {}
-            Place::Store if self.unstored.len() < ROOM => self.unstored.push_back(event),
+    }
+
+    /// Keeps an event wherever there is room for it, and counts it elsewhere. Returns whether there is room everywhere.
+    fn keep(&mut self, event: AuditEvent, place: Place, missing_lines: u64) -> bool {
+        let is_in_log = match &mut self.log {
+            Some(log) => log.take(event.clone(), missing_lines),
+            None => true,
+        };
+        if !is_in_log {
+            self.shared.lost_lines.fetch_add(1, Ordering::Relaxed);
+        }
+        let is_in_store = match place {
+            Place::OnlyLog => true,
+            Place::Store if self.unstored.len() < ROOM => {
+                self.unstored.push_back(event);
+                true
+            }
             Place::Store => {
                 let lost = event.suppressed + 1;
                 self.shared.suppressed.fetch_add(lost, Ordering::Relaxed);
+                false
             }
-        }
+        };
+        is_in_log && is_in_store
     }
 
     /// Writes what there is. Returns whether nothing is left.

@@ -213,3 +213,74 @@ async fn a_pipe_that_nobody_reads_does_not_hold_up_the_store() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
+
+/// Of what a pipe does not take there is an end. The next line says how many are missing.
+#[tokio::test(start_paused = true)]
+async fn lines_that_are_lost_are_counted() {
+    let (_folder, path) = folder();
+    let made = Command::new("mkfifo").arg(&path).status();
+    assert!(made.expect("it works").success());
+    let pipe = File::options().read(true).write(true).open(&path);
+    let pipe = pipe.expect("it works");
+    let (auditor, store) = start(&path, Waiting::No);
+    for _ in 0..500 {
+        auditor.note(allowed(200));
+    }
+    while auditor.trouble().is_none() {
+        tokio::task::yield_now().await;
+        tokio::time::advance(Duration::from_secs(1)).await;
+    }
+    for _ in 0..3 {
+        for _ in 0..4_000 {
+            auditor.note(allowed(201));
+        }
+        auditor.flush().await;
+    }
+    assert_eq!(stored(&store).await, 12_500);
+    assert_eq!(auditor.lost_lines(), 2_000);
+    let reading = spawn_blocking(move || {
+        let lines = BufReader::new(pipe).lines().take(500 + 10_000 + 1);
+        let parsed = lines.map(|line| serde_json::from_str(&line.expect("it works")));
+        parsed.collect::<Result<Vec<Value>, _>>().expect("JSON")
+    });
+    while auditor.trouble().is_some() {
+        auditor.flush().await;
+    }
+    auditor.note(allowed(202));
+    let mut lines = reading.await.expect("it works");
+    let last = lines.pop().expect("it works");
+    assert_eq!(
+        (&last["status"], &last["suppressed"]),
+        (&202.into(), &2_000.into())
+    );
+    assert!(lines.iter().all(|line| line["suppressed"].is_null()));
+    assert_eq!(auditor.lost_lines(), 2_000);
+}
+
+/// So is what comes faster than it can be taken.
+#[tokio::test]
+async fn lines_without_room_on_their_way_are_counted() {
+    let (_folder, path) = folder();
+    let (auditor, store) = start(&path, Waiting::No);
+    for _ in 0..10_500 {
+        auditor.note(allowed(200));
+    }
+    for _ in 0..500 {
+        auditor.note(event(200, AuditOutcome::Unchanged));
+    }
+    auditor.flush().await;
+    auditor.record(allowed(202)).await.expect("it works");
+    auditor.flush().await;
+    assert_eq!(auditor.lost_lines(), 1_000);
+    let text = fs::read_to_string(&path).expect("it works");
+    let last = text.lines().last().expect("it works");
+    let last: Value = serde_json::from_str(last).expect("JSON");
+    assert_eq!(last["suppressed"], 1_000);
+    let latest = store.list_audit_events(Timestamp::default(), AuditPlace::END, 1);
+    let latest = latest.await.expect("it works").remove(0);
+    // What changed nothing is not for the store.
+    assert_eq!(
+        (latest.event.status, latest.event.suppressed),
+        (Some(202), 500)
+    );
+}

@@ -129,6 +129,26 @@ async fn what_waits_has_an_end() {
     assert_eq!(stored.last(), Some(&(201, 20_000)));
 }
 
+/// Though all that waits is written in the turn in which it comes.
+#[tokio::test(start_paused = true)]
+async fn a_required_event_without_room_is_not_recorded() {
+    let (auditor, store) = start(Waiting::Required);
+    store.be(Mood::Unavailable);
+    for _ in 0..2 {
+        for _ in 0..5_000 {
+            auditor.note(event(200, 0));
+        }
+        auditor.flush().await;
+    }
+    store.be(Mood::Takes);
+    let without_room = auditor.record(event(201, 0)).await;
+    without_room.expect_err("it is lost");
+    auditor.record(event(202, 0)).await.expect("it works");
+    let stored = stored(&store).await;
+    assert_eq!(stored.len(), 10_001);
+    assert_eq!(stored.last(), Some(&(202, 1)));
+}
+
 #[tokio::test]
 async fn refusals_do_not_flood_the_store() {
     let (auditor, store) = start(Waiting::No);
@@ -188,6 +208,25 @@ async fn while_a_write_hangs_nothing_required_is_done() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert!(auditor.is_able());
     assert_eq!(stored(&store).await, [(200, 0)]);
+}
+
+/// What waits for room in vain is lost, and counted.
+#[tokio::test(start_paused = true)]
+async fn what_finds_no_room_while_a_write_hangs_is_counted() {
+    let (auditor, store) = start(Waiting::Required);
+    store.be(Mood::Hangs);
+    auditor.note(event(200, 0));
+    tokio::task::yield_now().await;
+    for _ in 0..10_000 {
+        auditor.note(event(200, 0));
+    }
+    auditor.record(event(201, 0)).await.expect_err("it fails");
+    store.be(Mood::Takes);
+    auditor.flush().await;
+    auditor.record(event(202, 0)).await.expect("it works");
+    let stored = stored(&store).await;
+    assert_eq!(stored.len(), 10_002);
+    assert_eq!(stored.last(), Some(&(202, 1)));
 }
 
 /// An event that the store never takes is given up, and those around it are stored.

@@ -5,6 +5,7 @@
 mod calls;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use prometheus_client::encoding::text::encode;
@@ -36,6 +37,7 @@ pub struct Metrics {
     call_durations: Durations<1>,
     operations_ended: Family<Labels<2>, Counter>,
     logins_failed: Counter,
+    audit_lines_lost: Counter,
     operations_live: Gauge,
     leftovers: Gauge,
 }
@@ -62,6 +64,7 @@ impl Metrics {
             call_durations: Family::new_with_constructor(durations),
             operations_ended: Family::default(),
             logins_failed: Counter::default(),
+            audit_lines_lost: Counter::default(),
             operations_live: Gauge::default(),
             leftovers: Gauge::default(),
         };
@@ -107,6 +110,11 @@ impl Metrics {
             metrics.logins_failed.clone(),
         );
         registry.register(
+            "audit_lines_lost",
+            "Lines that the audit log does not have, since it took none for too long",
+            metrics.audit_lines_lost.clone(),
+        );
+        registry.register(
             "operations_live",
             "Operations in the store that have not ended",
             metrics.operations_live.clone(),
@@ -146,6 +154,12 @@ impl Metrics {
         self.logins_failed.inc();
     }
 
+    /// Sets how many lines the audit log has lost since the start.
+    pub fn audit_lines_lost(&self, count: u64) {
+        let lost = self.audit_lines_lost.inner();
+        lost.store(count, Ordering::Relaxed);
+    }
+
     fn called(&self, call: &str, outcome: &str, time: Duration) {
         let labels = [("call", call.to_owned())];
         self.call_durations
@@ -182,6 +196,7 @@ mod tests {
         metrics.answered("/planes", "GET", 200, time);
         metrics.called("GetResource", "ok", time);
         metrics.login_failed();
+        metrics.audit_lines_lost(5);
         let text = metrics.text(Some(Stored {
             operations_live: 3,
             leftovers: 4,
@@ -193,6 +208,7 @@ mod tests {
             r#"ucp_http_request_duration_seconds_bucket{le="0.01",route="/planes",method="GET"} 0"#,
             r#"ucp_aws_calls_total{call="GetResource",outcome="ok"} 1"#,
             "ucp_logins_failed_total 1",
+            "ucp_audit_lines_lost_total 5",
             "ucp_operations_live 3",
             "ucp_leftovers 4",
             "# EOF",

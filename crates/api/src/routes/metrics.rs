@@ -27,6 +27,7 @@ async fn get_metrics(State(api): State<Arc<Api>>) -> impl IntoResponse {
         operations_live: inventory.operations_live,
         leftovers: inventory.leftovers,
     });
+    api.metrics.audit_lines_lost(api.auditor.lost_lines());
     let text = api.metrics.text(stored);
     ([(CONTENT_TYPE, ucp_metrics::CONTENT_TYPE)], text)
 }
