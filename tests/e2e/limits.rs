@@ -488,28 +488,28 @@ const SHOWN: &[(&str, Shown)] = &[
     (
         "streams",
         By(
-            "crates/listen/tests/tls/http2.rs",
+            "crates/listen/src/http2/tests.rs",
             "requests_beyond_the_limit_are_refused",
         ),
     ),
     (
         "stream-resets",
         By(
-            "crates/listen/tests/tls/http2.rs",
+            "crates/listen/src/http2/tests.rs",
             "who_takes_back_too_many_requests_is_let_go",
         ),
     ),
     (
         "stream-errors",
         By(
-            "crates/listen/tests/tls/http2.rs",
+            "crates/listen/src/http2/tests.rs",
             "who_breaks_the_protocol_too_often_is_let_go",
         ),
     ),
     (
         "ping-time",
         By(
-            "crates/listen/tests/tls/http2.rs",
+            "crates/listen/src/http2/tests.rs",
             "who_does_not_answer_pings_is_let_go",
         ),
     ),

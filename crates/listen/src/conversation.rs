@@ -25,7 +25,7 @@ use crate::http2::over_http2;
 use crate::limits::Limits;
 use crate::places::Places;
 use crate::refusal::Refusal;
-use crate::replying::Replying;
+use crate::replying::{Replying, Traffic};
 use crate::tls::{Begun, HTTP2, Tls};
 
 /// What a client gets that does not speak TLS where it must.
@@ -69,7 +69,8 @@ pub(crate) async fn converse<S, B>(
     S::Error: Into<Box<dyn Error + Send + Sync>>,
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
 {
-    let replying = |stream| Replying::new(stream, limits.write);
+    let traffic = Traffic::new();
+    let replying = |stream| Replying::new(stream, limits.write, traffic.clone());
     let Some(tls) = tls else {
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(peer);
@@ -108,7 +109,7 @@ pub(crate) async fn converse<S, B>(
             let signed_by = authorities.of(chain, UnixTime::now());
             match Client::read(chain.to_vec(), signed_by, authorities, tls) {
                 Some(client) => Some(Arc::new(client)),
-                None => return turn_away(stream, places, limits, closing).await,
+                None => return turn_away(stream, traffic, places, limits, closing).await,
             }
         }
     };
@@ -126,7 +127,7 @@ pub(crate) async fn converse<S, B>(
         }
     };
     match speaks_http2(&stream) {
-        true => over_http2(*stream, service, places, limits, closing, refused).await,
+        true => over_http2(*stream, traffic, service, places, limits, closing, refused).await,
         false => over_http1(*stream, service, places, limits, closing, refused).await,
     }
 }
@@ -134,6 +135,7 @@ pub(crate) async fn converse<S, B>(
 /// Tells a client that its certificate does not say who it is. Over HTTP/2 that takes a request.
 async fn turn_away(
     stream: Box<TlsStream<Replying>>,
+    traffic: Traffic,
     places: Places,
     limits: Limits,
     closing: watch::Receiver<()>,
@@ -142,7 +144,16 @@ async fn turn_away(
         return tell(*stream, UNNAMED).await;
     }
     let service = service_fn(|_| ready(Ok::<_, Infallible>(UNNAMED.reply())));
-    over_http2(*stream, service, places, limits, closing, pending()).await;
+    over_http2(
+        *stream,
+        traffic,
+        service,
+        places,
+        limits,
+        closing,
+        pending(),
+    )
+    .await;
 }
 
 fn speaks_http2(stream: &TlsStream<Replying>) -> bool {

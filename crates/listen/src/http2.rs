@@ -1,6 +1,7 @@
 //! HTTP/2 over a connection. What hyper does not limit by itself is limited here, as it is for HTTP/1.1.
 
 use std::error::Error;
+use std::future::pending;
 use std::pin::pin;
 use std::time::Duration;
 
@@ -9,17 +10,18 @@ use hyper::body::{Body, Bytes, Incoming};
 use hyper::server::conn::http2;
 use hyper::service::{Service, service_fn};
 use hyper::{Request, Response, StatusCode};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::sleep;
 
 use crate::limits::{HEADERS, Limits};
 use crate::places::Places;
 use crate::refusal::Refusal;
-use crate::streams::{Late, Streams, Taken};
+use crate::replying::Traffic;
+use crate::streams::{Streams, Taken};
 
-/// The time that a client has to confirm the end of a connection without requests.
+/// The time that a client without requests has to confirm the end of a connection, from its last sign of life on.
 const GOODBYE: Duration = Duration::from_secs(1);
 
 /// What a request with too many headers gets, as over HTTP/1.1.
@@ -35,6 +37,7 @@ const SEND_BUFFER: usize = 64 << 10;
 /// answered.
 pub(crate) async fn over_http2<I, S, B>(
     stream: I,
+    traffic: Traffic,
     service: S,
     places: Places,
     limits: Limits,
@@ -47,28 +50,27 @@ pub(crate) async fn over_http2<I, S, B>(
     S::Error: Into<Box<dyn Error + Send + Sync>>,
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
 {
-    let streams = Streams::new(limits);
+    let streams = Streams::new(limits.write);
     let bounded = service_fn(|mut request: Request<Incoming>| {
+        let stream = streams.begin();
         let begun = match request.headers().len() {
             0..=HEADERS => places.take().ok_or(limits.refusal),
             _ => Err(TOO_MANY_HEADERS),
         };
         let served = begun.map(|place| {
             request.extensions_mut().insert(place.clone());
-            (streams.begin(place), service.call(request))
+            (service.call(request), place)
         });
         async move {
-            match served {
-                Ok((stream, reply)) => {
-                    let reply = reply.await?;
-                    Ok(reply.map(|body| Either::Left(Taken::new(body, stream))))
-                }
-                Err(refusal) => Ok::<_, S::Error>(refusal.reply().map(Either::Right)),
-            }
+            let (reply, place) = match served {
+                Ok((reply, place)) => (reply.await?.map(Either::Left), Some(place)),
+                Err(refusal) => (refusal.reply().map(Either::Right), None),
+            };
+            Ok::<_, S::Error>(reply.map(|body| Taken::new(body, stream, place)))
         }
     });
     let head_bytes = u32::try_from(limits.head_bytes).unwrap_or(u32::MAX);
-    let connection = http2::Builder::new(TokioExecutor::new())
+    let connection = http2::Builder::new(streams.clone())
         .timer(TokioTimer::new())
         .max_header_list_size(head_bytes)
         .max_concurrent_streams(limits.http2.streams)
@@ -79,8 +81,16 @@ pub(crate) async fn over_http2<I, S, B>(
         .keep_alive_timeout(limits.http2.ping)
         .serve_connection(TokioIo::new(stream), bounded);
     let (mut connection, mut refused) = (pin!(connection), pin!(refused));
-    let (mut is_leaving, mut look) = (false, Instant::now());
+    let mut is_leaving = false;
     loop {
+        let most = match is_leaving {
+            true => Some(GOODBYE),
+            false => limits.head_timeout,
+        };
+        let idle = || {
+            let (idle, quiet) = (streams.idle()?, traffic.quiet()?);
+            Some(if is_leaving { idle.min(quiet) } else { idle })
+        };
         tokio::select! {
             outcome = connection.as_mut() => {
                 if let Err(error) = outcome {
@@ -92,23 +102,29 @@ pub(crate) async fn over_http2<I, S, B>(
             // Always an error: the sender never sends and is dropped at shutdown.
             _ = closing.changed(), if !is_leaving => {}
             () = refused.as_mut(), if !is_leaving => {}
-            () = sleep_until(look) => {
-                let idle = if is_leaving { Some(GOODBYE) } else { limits.head_timeout };
-                match streams.judge(Instant::now(), idle) {
-                    Ok(next) => {
-                        look = next;
-                        continue;
-                    }
-                    Err(Late::Idle) if !is_leaving => {}
-                    Err(late) => {
-                        tracing::debug!(cause = ?late, "a connection broke off");
-                        return;
-                    }
-                }
+            () = lasts(most, idle) => if is_leaving {
+                tracing::debug!("a client does not confirm the end of its connection");
+                return;
             }
         }
         is_leaving = true;
         connection.as_mut().graceful_shutdown();
-        look = Instant::now() + GOODBYE;
     }
 }
+
+/// Waits until a client has been `idle` for so long.
+async fn lasts(most: Option<Duration>, idle: impl Fn() -> Option<Duration>) {
+    let Some(most) = most else {
+        return pending().await;
+    };
+    loop {
+        let left = most.saturating_sub(idle().unwrap_or_default());
+        if left.is_zero() {
+            return;
+        }
+        sleep(left).await;
+    }
+}
+
+#[cfg(test)]
+mod tests;

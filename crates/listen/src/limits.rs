@@ -56,7 +56,8 @@ impl Http2Limits {
     };
 }
 
-/// The time that a client has to receive a reply. A connection that takes longer is reset.
+/// The time that a client has to receive a reply. A connection that takes longer is reset; over HTTP/2 only the request, if the
+/// client takes others.
 #[derive(Clone, Copy, Debug)]
 pub struct WriteLimit {
     /// The time within which the client must take some bytes of those that wait for it.

@@ -3,7 +3,9 @@
 
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
@@ -12,10 +14,67 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use crate::limits::WriteLimit;
 
 /// A connection that is reset if its client takes no bytes for too long.
-pub(crate) struct Replying {
-    stream: TcpStream,
+pub(crate) struct Replying<I = TcpStream> {
+    stream: I,
     limit: Option<WriteLimit>,
     waiting: Option<Waiting>,
+    traffic: Traffic,
+}
+
+/// A connection that can be cut off, so that nothing of what the client has not taken is kept.
+pub(crate) trait CutOff {
+    fn cut_off(&self);
+}
+
+impl CutOff for TcpStream {
+    fn cut_off(&self) {
+        // What the client did not take is not worth keeping.
+        let _ = self.set_zero_linger();
+    }
+}
+
+/// What goes over a connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Traffic(Arc<Mutex<Last>>);
+
+#[derive(Debug)]
+struct Last {
+    /// Whether bytes wait for the client.
+    is_waiting: bool,
+    /// When the client has sent something, or taken what waited for it.
+    sign: Instant,
+}
+
+impl Traffic {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Mutex::new(Last {
+            is_waiting: false,
+            sign: Instant::now(),
+        })))
+    }
+
+    /// Returns for how long the client has given no sign of life. `None` while bytes wait for it.
+    pub(crate) fn quiet(&self) -> Option<Duration> {
+        let last = self.last();
+        (!last.is_waiting).then(|| last.sign.elapsed())
+    }
+
+    fn heard(&self) {
+        self.last().sign = Instant::now();
+    }
+
+    /// Notes whether the client takes what it is sent.
+    fn moved(&self, is_waiting: bool) {
+        let mut last = self.last();
+        if last.is_waiting && !is_waiting {
+            last.sign = Instant::now();
+        }
+        last.is_waiting = is_waiting;
+    }
+
+    fn last(&self) -> MutexGuard<'_, Last> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Bytes wait for the client.
@@ -40,12 +99,13 @@ impl Waiting {
     }
 }
 
-impl Replying {
-    pub(crate) fn new(stream: TcpStream, limit: Option<WriteLimit>) -> Self {
+impl<I: CutOff> Replying<I> {
+    pub(crate) fn new(stream: I, limit: Option<WriteLimit>, traffic: Traffic) -> Self {
         Self {
             stream,
             limit,
             waiting: None,
+            traffic,
         }
     }
 
@@ -55,6 +115,7 @@ impl Replying {
         context: &mut Context<'_>,
         written: Poll<Result<usize>>,
     ) -> Poll<Result<usize>> {
+        self.traffic.moved(written.is_pending());
         let Some(limit) = self.limit else {
             return written;
         };
@@ -68,8 +129,7 @@ impl Replying {
             Poll::Pending => {
                 let waiting = self.waiting.get_or_insert_with(|| Waiting::begin(limit));
                 ready!(waiting.until.as_mut().poll(context));
-                // What the client did not take is not worth keeping.
-                let _ = self.stream.set_zero_linger();
+                self.stream.cut_off();
                 let message = "the client does not take the reply";
                 Poll::Ready(Err(Error::new(ErrorKind::TimedOut, message)))
             }
@@ -77,17 +137,19 @@ impl Replying {
     }
 }
 
-impl AsyncRead for Replying {
+impl<I: AsyncRead + Unpin> AsyncRead for Replying<I> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         into: &mut ReadBuf<'_>,
     ) -> Poll<Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, into)
+        ready!(Pin::new(&mut self.stream).poll_read(context, into))?;
+        self.traffic.heard();
+        Poll::Ready(Ok(()))
     }
 }
 
-impl AsyncWrite for Replying {
+impl<I: AsyncWrite + CutOff + Unpin> AsyncWrite for Replying<I> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -112,7 +174,9 @@ impl AsyncWrite for Replying {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<()>> {
         ready!(Pin::new(&mut self.stream).poll_flush(context))?;
-        self.waiting = None;
+        if self.waiting.take().is_some() {
+            self.traffic.moved(false);
+        }
         Poll::Ready(Ok(()))
     }
 

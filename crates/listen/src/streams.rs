@@ -1,106 +1,81 @@
-//! The requests under way on a connection over HTTP/2. hyper waits for ever for a client that makes no room for a reply, or
-//! that keeps a connection without a request.
+//! The requests under way on a connection over HTTP/2. hyper waits for ever for a client that makes no room for a reply.
 
-use std::collections::BTreeMap;
-use std::pin::Pin;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use hyper::body::{Body, Buf, Bytes, Frame, SizeHint};
-use tokio::time::Instant;
+use hyper::body::{Body, Bytes, Frame, SizeHint};
+use hyper::rt::Executor;
+use tokio::time::{Instant, sleep_until};
 
-use crate::limits::Limits;
+use crate::limits::WriteLimit;
 use crate::places::Place;
 
 /// How much of a reply is offered to the client at once, in bytes. It is the usual size of a frame.
 const PIECE: usize = 16 << 10;
-/// How often a connection without limits is looked at.
-const SELDOM: Duration = Duration::from_secs(3600);
 
-/// Why a connection must end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Late {
-    /// There has been no request for too long.
-    Idle,
-    /// The client has not taken a reply in time.
-    Unread,
-}
-
-/// The requests under way on a connection.
+/// The requests under way on a connection. As the executor of hyper it runs each until its client is late, and no longer: the
+/// request is reset then, and the others of the connection go on.
 #[derive(Clone, Debug)]
 pub(crate) struct Streams {
-    limits: Limits,
+    write: Option<WriteLimit>,
     state: Arc<Mutex<State>>,
 }
 
 #[derive(Debug)]
 struct State {
+    under_way: usize,
     /// When the last request ended.
     idle_since: Instant,
-    /// The number of the next request.
-    next: u64,
-    /// Until when the client must take what it is offered of each reply. `None` while it is not its turn.
-    under_way: BTreeMap<u64, Option<Instant>>,
+    /// The deadline of the request that has begun, and that is to be run next.
+    begun: Option<Deadline>,
 }
 
 /// A request. It is under way until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Stream {
     streams: Streams,
-    number: u64,
+    deadline: Deadline,
     /// Until when the client must take the whole reply.
     whole: Option<Instant>,
-    _place: Place,
 }
 
+/// Until when the client must take what it is offered of a reply. `None` while it is not its turn.
+#[derive(Clone, Debug, Default)]
+struct Deadline(Arc<Mutex<Option<Instant>>>);
+
 impl Streams {
-    pub(crate) fn new(limits: Limits) -> Self {
+    pub(crate) fn new(write: Option<WriteLimit>) -> Self {
         let state = State {
+            under_way: 0,
             idle_since: Instant::now(),
-            next: 0,
-            under_way: BTreeMap::new(),
+            begun: None,
         };
         Self {
-            limits,
+            write,
             state: Arc::new(Mutex::new(state)),
         }
     }
 
-    /// Begins a request.
-    pub(crate) fn begin(&self, place: Place) -> Stream {
+    /// Begins a request. It is the next one that is run.
+    pub(crate) fn begin(&self) -> Stream {
+        let deadline = Deadline::default();
         let mut state = self.state();
-        let number = state.next;
-        state.next += 1;
-        state.under_way.insert(number, None);
+        state.under_way += 1;
+        state.begun = Some(deadline.clone());
         Stream {
             streams: self.clone(),
-            number,
+            deadline,
             whole: None,
-            _place: place,
         }
     }
 
-    /// Returns when to look again, or why the connection must end. It may have no request for as long as `idle`.
-    pub(crate) fn judge(&self, now: Instant, idle: Option<Duration>) -> Result<Instant, Late> {
+    /// Returns for how long there has been no request. `None` if there is one.
+    pub(crate) fn idle(&self) -> Option<Duration> {
         let state = self.state();
-        let idle_until = idle.filter(|_| state.under_way.is_empty());
-        let idle_until = idle_until.map(|idle| state.idle_since + idle);
-        let taken_until = state.under_way.values().flatten().min().copied();
-        if idle_until.is_some_and(|until| until <= now) {
-            return Err(Late::Idle);
-        }
-        if taken_until.is_some_and(|until| until <= now) {
-            return Err(Late::Unread);
-        }
-        // What begins from now on is not late earlier.
-        let soon = [
-            idle,
-            self.limits.write.map(|write| write.stall.min(write.whole)),
-        ];
-        let soon = soon.into_iter().flatten().min().unwrap_or(SELDOM);
-        let next = [idle_until, taken_until].into_iter().flatten().min();
-        Ok(next.map_or(now + soon, |next| next.min(now + soon)))
+        (state.under_way == 0).then(|| state.idle_since.elapsed())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -108,26 +83,64 @@ impl Streams {
     }
 }
 
+impl<F> Executor<F> for Streams
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    fn execute(&self, serving: F) {
+        let deadline = self.state().begun.take().unwrap_or_default();
+        tokio::spawn(deadline.kept(serving));
+    }
+}
+
+impl Deadline {
+    /// Runs a request until its end, or until its client is late.
+    async fn kept(self, serving: impl Future<Output = ()>) {
+        let mut serving = pin!(serving);
+        let mut late = pin!(sleep_until(Instant::now()));
+        poll_fn(|context| {
+            if serving.as_mut().poll(context).is_ready() {
+                return Poll::Ready(());
+            }
+            let Some(until) = *self.until() else {
+                return Poll::Pending;
+            };
+            if late.deadline() != until {
+                late.as_mut().reset(until);
+            }
+            ready!(late.as_mut().poll(context));
+            tracing::debug!("a reply was not taken in time");
+            Poll::Ready(())
+        })
+        .await;
+    }
+
+    fn until(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Stream {
     /// Offers something to the client, which it must take in time.
     fn offer(&mut self) {
-        let Some(limit) = self.streams.limits.write else {
+        let Some(limit) = self.streams.write else {
             return;
         };
         let now = Instant::now();
         let whole = *self.whole.get_or_insert(now + limit.whole);
-        self.expect(Some(whole.min(now + limit.stall)));
+        *self.deadline.until() = Some(whole.min(now + limit.stall));
     }
 
-    fn expect(&self, until: Option<Instant>) {
-        self.streams.state().under_way.insert(self.number, until);
+    /// Notes that the client has taken what it was offered.
+    fn taken(&self) {
+        *self.deadline.until() = None;
     }
 }
 
 impl Drop for Stream {
     fn drop(&mut self) {
         let mut state = self.streams.state();
-        state.under_way.remove(&self.number);
+        state.under_way -= 1;
         state.idle_since = Instant::now();
     }
 }
@@ -141,19 +154,22 @@ pub(crate) struct Taken<B> {
     /// What is left of what the body has given.
     rest: Bytes,
     stream: Stream,
+    /// The client takes a place until it has taken the reply.
+    _place: Option<Place>,
 }
 
 impl<B> Taken<B> {
-    pub(crate) fn new(body: B, stream: Stream) -> Self {
+    pub(crate) fn new(body: B, stream: Stream, place: Option<Place>) -> Self {
         Self {
             body,
             rest: Bytes::new(),
             stream,
+            _place: place,
         }
     }
 }
 
-impl<B: Body + Unpin> Body for Taken<B> {
+impl<B: Body<Data = Bytes> + Unpin> Body for Taken<B> {
     type Data = Bytes;
     type Error = B::Error;
 
@@ -161,16 +177,17 @@ impl<B: Body + Unpin> Body for Taken<B> {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
-        let Self { body, rest, stream } = &mut *self;
+        let Self {
+            body, rest, stream, ..
+        } = &mut *self;
         if rest.is_empty() {
-            stream.expect(None);
-            let all = |mut data: B::Data| data.copy_to_bytes(data.remaining());
+            stream.taken();
             match ready!(Pin::new(body).poll_frame(context)) {
-                Some(Ok(frame)) => match frame.map_data(all).into_data() {
+                Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => *rest = data,
                     Err(other) => return Poll::Ready(Some(Ok(other))),
                 },
-                end => return Poll::Ready(end.map(|end| end.map(|frame| frame.map_data(all)))),
+                end => return Poll::Ready(end),
             }
         }
         stream.offer();
@@ -198,85 +215,62 @@ impl<B: Body + Unpin> Body for Taken<B> {
 #[cfg(test)]
 mod tests {
     use http_body_util::{BodyExt, Full};
-    use hyper::StatusCode;
 
     use super::*;
-    use crate::limits::{Http2Limits, WriteLimit};
-    use crate::peers::Peers;
-    use crate::places::Places;
-    use crate::refusal::Refusal;
 
     const SECOND: Duration = Duration::from_secs(1);
 
     fn streams() -> Streams {
-        let limits = Limits {
-            connections: 2,
-            peer: None,
-            refusal: Refusal {
-                status: StatusCode::SERVICE_UNAVAILABLE,
-                body: "",
-            },
-            head_bytes: 1,
-            head_timeout: None,
-            write: Some(WriteLimit {
-                stall: 2 * SECOND,
-                whole: 3 * SECOND,
-            }),
-            http2: Http2Limits {
-                streams: 1,
-                resets: 1,
-                errors: 1,
-                ping: SECOND,
-            },
-            grace: None,
-        };
-        Streams::new(limits)
-    }
-
-    async fn begin(streams: &Streams) -> Stream {
-        let admitted = Peers::new(1, None).admit([192, 0, 2, 1].into()).await;
-        streams.begin(Places::new(admitted.unwrap()).take().unwrap())
+        Streams::new(Some(WriteLimit {
+            stall: 2 * SECOND,
+            whole: 3 * SECOND,
+        }))
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_connection_without_a_request_is_idle() {
-        let (streams, idle) = (streams(), Some(5 * SECOND));
-        let begun = Instant::now();
-        let judge = || streams.judge(Instant::now(), idle);
-        assert_eq!(judge(), Ok(begun + 2 * SECOND));
+        let streams = streams();
         tokio::time::advance(4 * SECOND).await;
-        assert_eq!(judge(), Ok(begun + 5 * SECOND));
-        let stream = begin(&streams).await;
+        assert_eq!(streams.idle(), Some(4 * SECOND));
+        let (first, second) = (streams.begin(), streams.begin());
         tokio::time::advance(9 * SECOND).await;
-        assert!(judge().is_ok(), "a request is under way");
-        drop(stream);
+        assert_eq!(streams.idle(), None);
+        drop(first);
+        assert_eq!(streams.idle(), None, "the other one is under way");
+        drop(second);
         tokio::time::advance(4 * SECOND).await;
-        assert!(judge().is_ok());
-        tokio::time::advance(SECOND).await;
-        assert_eq!(judge(), Err(Late::Idle));
-        assert!(streams.judge(Instant::now(), None).is_ok());
+        assert_eq!(streams.idle(), Some(4 * SECOND));
     }
 
+    /// The pauses are those of the client between two pieces.
     #[tokio::test(start_paused = true)]
-    async fn a_reply_that_is_not_taken_in_time_is_late() {
-        for (pauses, late) in [(&[2][..], 2), (&[1, 1, 1], 3)] {
-            let streams = streams();
-            let stream = begin(&streams).await;
-            tokio::time::advance(9 * SECOND).await;
-            assert!(streams.judge(Instant::now(), None).is_ok(), "in the making");
-            let mut body = Taken::new(Full::new(Bytes::from(vec![0; 9 * PIECE])), stream);
+    async fn a_reply_that_is_not_taken_in_time_ends() {
+        for (pauses, end) in [
+            (&[][..], None),
+            (&[1, 1], None),
+            (&[9], Some(2)),
+            (&[1, 1, 9], Some(3)),
+        ] {
+            let stream = streams().begin();
+            let deadline = stream.deadline.clone();
             let begun = Instant::now();
-            for pause in pauses {
-                assert!(streams.judge(Instant::now(), None).is_ok());
-                let piece = body.frame().await.unwrap().unwrap().into_data();
-                assert_eq!(piece.unwrap().len(), PIECE);
-                tokio::time::advance(*pause * SECOND).await;
-            }
-            assert_eq!(begun.elapsed(), late * SECOND);
-            let judged = streams.judge(Instant::now(), None);
-            assert_eq!(judged, Err(Late::Unread), "{pauses:?}");
-            drop(body);
-            assert!(streams.judge(Instant::now(), None).is_ok());
+            let serving = async move {
+                // In the making.
+                tokio::time::sleep(9 * SECOND).await;
+                let body = Full::new(Bytes::from(vec![0; 9 * PIECE]));
+                let mut body = Taken::new(body, stream, None);
+                for pause in pauses {
+                    let piece = body.frame().await.unwrap().unwrap().into_data();
+                    assert_eq!(piece.unwrap().len(), PIECE);
+                    tokio::time::sleep(*pause * SECOND).await;
+                }
+                while body.frame().await.is_some() {}
+            };
+            deadline.kept(serving).await;
+            let took = begun.elapsed().saturating_sub(9 * SECOND);
+            let whole: u32 = pauses.iter().sum();
+            let expected = end.unwrap_or(whole) * SECOND;
+            assert_eq!(took.as_secs(), expected.as_secs(), "{pauses:?}");
         }
     }
 
@@ -289,8 +283,8 @@ mod tests {
             (PIECE + 1, &[PIECE, 1]),
             (PIECE + 2, &[PIECE, 1, 1]),
         ] {
-            let stream = begin(&streams()).await;
-            let mut body = Taken::new(Full::new(Bytes::from(vec![0; length])), stream);
+            let body = Full::new(Bytes::from(vec![0; length]));
+            let mut body = Taken::new(body, streams().begin(), None);
             let mut given = Vec::new();
             while !body.is_end_stream() {
                 let rest = length - given.iter().sum::<usize>();

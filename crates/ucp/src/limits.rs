@@ -80,13 +80,17 @@ const OF_CONNECTIONS: &[Limit] = &[
         name: "write-time",
         what: "The time in which a client must take some bytes of a reply",
         most: Most::Flag("--write-timeout"),
-        beyond: Beyond::Told("The connection is reset."),
+        beyond: Beyond::Told(
+            "The connection is reset; over HTTP/2 the request alone, if the client takes others.",
+        ),
     },
     Limit {
         name: "reply-time",
         what: "The time in which a client must take the whole of a reply",
         most: Most::Time(REPLY_TIMEOUT),
-        beyond: Beyond::Told("The connection is reset."),
+        beyond: Beyond::Told(
+            "The connection is reset; over HTTP/2 the request alone, if the client takes others.",
+        ),
     },
     Limit {
         name: "probe-connections",

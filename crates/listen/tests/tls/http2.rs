@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::{Bytes, Incoming};
@@ -12,41 +11,24 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use rcgen::{CertificateParams, DistinguishedName};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_rustls::client::TlsStream;
-use ucp_listen::{Http2Limits, Limits, Place, Tls, TlsFiles, WriteLimit};
+use ucp_listen::{Limits, Place, Tls, TlsFiles};
 
 use super::identities::{Authority, Identity, connect};
 use super::{HTTP1, LIMITS, PATIENCE};
 
 const HTTP2: &[&str] = &["h2"];
-const LONG: Duration = Duration::from_secs(3600);
-const SHORT: Duration = Duration::from_millis(300);
-/// More than the windows of a client.
-const LARGE: usize = 4 << 20;
-
-/// The kinds of frames, and their flags (RFC 9113, section 6).
-const HEADERS: u8 = 1;
-const RST_STREAM: u8 = 3;
-const SETTINGS: u8 = 4;
-const PING: u8 = 6;
-const GOAWAY: u8 = 7;
-const END_STREAM: u8 = 1;
-const END_HEADERS: u8 = 4;
-/// The codes of errors (RFC 9113, section 7).
-const REFUSED_STREAM: u8 = 7;
-const ENHANCE_YOUR_CALM: u8 = 11;
 
 /// A server over TLS. It answers `/wait` when it is let, and goes on with `/go-on` until then, whether the client waits or
-/// not. It answers to `/large` with much.
+/// not.
 struct Server {
     address: SocketAddr,
     authority: Authority,
-    /// Lets as many requests be answered.
+    /// Lets as many requests end.
     gate: Arc<Semaphore>,
     /// How many requests have begun to wait, and how many have ended.
     waiting: watch::Receiver<(usize, usize)>,
@@ -77,17 +59,14 @@ async fn server(limits: Limits) -> Server {
             open.acquire().await.expect("it is never closed").forget();
             counter.send_modify(|(_, ended)| *ended += 1);
             drop(place);
-            0
         };
         async move {
-            let length = match request.uri().path() {
+            match request.uri().path() {
                 "/wait" => waiting.await,
                 "/go-on" => tokio::spawn(waiting).await.expect("no panic"),
-                "/large" => LARGE,
-                exactly => exactly.trim_start_matches('/').parse().unwrap_or_default(),
-            };
-            let body = Bytes::from(vec![b'x'; length]);
-            Ok::<_, Infallible>(Response::new(Full::new(body)))
+                _ => {}
+            }
+            Ok::<_, Infallible>(Response::new(Full::new(Bytes::new())))
         }
     });
     let (shutdown, stopping) = oneshot::channel();
@@ -115,24 +94,11 @@ impl Server {
         stream.expect("a handshake")
     }
 
-    /// Connects a client that makes room for `window` bytes, and for more when it has read them.
-    async fn client(&self, window: u32) -> (SendRequest<Empty<Bytes>>, Ended) {
+    async fn client(&self) -> (SendRequest<Empty<Bytes>>, Ended) {
         let io = TokioIo::new(self.stream(None).await);
-        let client = Builder::new(TokioExecutor::new())
-            .initial_stream_window_size(window)
-            .handshake(io)
-            .await;
+        let client = Builder::new(TokioExecutor::new()).handshake(io).await;
         let (sender, connection) = client.expect("a connection");
         (sender, tokio::spawn(connection))
-    }
-
-    /// Connects a client of raw frames, which has begun to speak.
-    async fn raw(&self) -> Raw {
-        let mut raw = Raw(self.stream(None).await);
-        let mut begin = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
-        begin.extend(frame(SETTINGS, 0, 0, &[]));
-        raw.send(&begin).await;
-        raw
     }
 
     async fn until_waiting(&self, count: usize) {
@@ -141,69 +107,6 @@ impl Server {
         let reached = timeout(PATIENCE, reached).await;
         reached.expect("in time").expect("a server");
     }
-}
-
-/// A client of raw frames.
-struct Raw(TlsStream<TcpStream>);
-
-impl Raw {
-    async fn send(&mut self, bytes: &[u8]) {
-        self.0.write_all(bytes).await.expect("it is taken");
-        self.0.flush().await.expect("it is taken");
-    }
-
-    /// Returns the next frame of one of these kinds: its kind and its payload. `None` at the end of the connection.
-    async fn next(&mut self, kinds: &[u8]) -> Option<(u8, Vec<u8>)> {
-        let reading = async {
-            loop {
-                let mut head = [0; 9];
-                self.0.read_exact(&mut head).await.ok()?;
-                let length = u32::from_be_bytes([0, head[0], head[1], head[2]]);
-                let mut payload = vec![0; length as usize];
-                self.0.read_exact(&mut payload).await.ok()?;
-                if kinds.contains(&head[3]) {
-                    return Some((head[3], payload));
-                }
-            }
-        };
-        timeout(PATIENCE, reading)
-            .await
-            .expect("an answer or an end")
-    }
-
-    /// Expects that the server ends the connection, and returns the code of the error that it tells, if it does.
-    async fn ends(&mut self) -> Option<u8> {
-        let mut told = None;
-        while let Some((_, payload)) = self.next(&[GOAWAY]).await {
-            told = payload.get(7).copied();
-        }
-        told
-    }
-}
-
-fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(payload.len())
-        .expect("a short one")
-        .to_be_bytes();
-    let mut frame = length[1..].to_vec();
-    frame.extend([kind, flags]);
-    frame.extend(stream.to_be_bytes());
-    frame.extend(payload);
-    frame
-}
-
-/// Returns the frame of a GET of `/wait`.
-fn wait(stream: u32) -> Vec<u8> {
-    // GET and https by their numbers, the path, and the authority `x` (RFC 7541, appendix A).
-    let mut fields = vec![0x82, 0x87, 0x04, 5];
-    fields.extend(b"/wait");
-    fields.extend([0x01, 1, b'x']);
-    frame(HEADERS, END_STREAM | END_HEADERS, stream, &fields)
-}
-
-/// Returns the frame that takes a request back.
-fn take_back(stream: u32) -> Vec<u8> {
-    frame(RST_STREAM, 0, stream, &[0, 0, 0, 8])
 }
 
 fn get(path: &str) -> Request<Empty<Bytes>> {
@@ -283,164 +186,6 @@ async fn certificates_without_a_name_are_refused() {
 }
 
 #[tokio::test]
-async fn heads_are_bounded() {
-    let limits = Limits {
-        head_bytes: 1_000,
-        ..LIMITS
-    };
-    let server = server(limits).await;
-    let with = |count: usize, length: usize| {
-        let mut request = get("/1");
-        for number in 0..count {
-            let name = format!("x-{number}").parse::<hyper::header::HeaderName>();
-            let value = "v".repeat(length).parse().expect("a value");
-            request.headers_mut().insert(name.expect("a name"), value);
-        }
-        request
-    };
-    for (request, status) in [(with(1, 100), 200), (with(1, 1_000), 431)] {
-        let (answered, _) = ask(server.stream(None).await, request).await;
-        assert_eq!(answered, status);
-    }
-    let server = self::server(LIMITS).await;
-    for (request, status) in [(with(100, 1), 200), (with(101, 1), 431)] {
-        let (answered, _) = ask(server.stream(None).await, request).await;
-        assert_eq!(answered, status);
-    }
-}
-
-#[tokio::test]
-async fn replies_are_whole() {
-    let server = server(LIMITS).await;
-    for length in [0, 1, 2, 16 << 10, (16 << 10) + 1, LARGE] {
-        let (mut sender, _) = server.client(65_535).await;
-        let response = sender.send_request(get(&format!("/{length}"))).await;
-        let response = response.expect("an answer");
-        if length > 0 {
-            assert_eq!(response.headers()["content-length"], length.to_string());
-        }
-        let body = response.into_body().collect().await.expect("a body");
-        assert_eq!(body.to_bytes().len(), length);
-    }
-}
-
-#[tokio::test]
-async fn who_makes_no_room_for_a_reply_is_let_go() {
-    let window = 65_535;
-    for write in [
-        WriteLimit {
-            stall: SHORT,
-            whole: LONG,
-        },
-        WriteLimit {
-            stall: LONG,
-            whole: SHORT,
-        },
-    ] {
-        let limits = Limits {
-            write: Some(write),
-            ..LIMITS
-        };
-        let server = server(limits).await;
-        for length in [LARGE, window as usize + 1] {
-            let (mut sender, ended) = server.client(window).await;
-            let response = sender.send_request(get(&format!("/{length}"))).await;
-            let unread = response.expect("the head of the reply");
-            let ended = timeout(PATIENCE, ended).await;
-            drop(ended.unwrap_or_else(|_| panic!("{length}: it is held with {write:?}")));
-            drop(unread);
-        }
-    }
-}
-
-/// A window that is as large as the reply is enough.
-#[tokio::test]
-async fn what_fits_into_the_window_is_no_slow_reply() {
-    let write = WriteLimit {
-        stall: SHORT,
-        whole: SHORT,
-    };
-    let limits = Limits {
-        write: Some(write),
-        ..LIMITS
-    };
-    let server = server(limits).await;
-    let (mut sender, _ended) = server.client(65_535).await;
-    let response = sender.send_request(get("/65535")).await.expect("an answer");
-    // Meanwhile another one ends late.
-    let mut other = sender.clone();
-    let waiting = tokio::spawn(async move { other.send_request(get("/wait")).await });
-    server.until_waiting(1).await;
-    tokio::time::sleep(2 * SHORT).await;
-    server.gate.add_permits(1);
-    let waited = waiting.await.expect("no panic").expect("an answer");
-    assert_eq!(waited.status(), 200);
-    let body = response.into_body().collect().await.expect("a body");
-    assert_eq!(body.to_bytes().len(), 65_535);
-}
-
-#[tokio::test]
-async fn who_asks_for_nothing_is_let_go() {
-    let limits = Limits {
-        head_timeout: Some(SHORT),
-        ..LIMITS
-    };
-    let server = server(limits).await;
-    let mut silent = Raw(server.stream(None).await);
-    silent.ends().await;
-    let mut idle = server.raw().await;
-    idle.ends().await;
-    let mut halfway = server.raw().await;
-    halfway.send(&frame(HEADERS, END_STREAM, 1, &[0x82])).await;
-    halfway.ends().await;
-    // Who waits for a reply is not idle.
-    let (mut sender, _ended) = server.client(65_535).await;
-    let waiting = tokio::spawn(async move { sender.send_request(get("/wait")).await });
-    server.until_waiting(1).await;
-    let mut idle = server.raw().await;
-    idle.ends().await;
-    server.gate.add_permits(1);
-    let waited = waiting.await.expect("no panic").expect("an answer");
-    assert_eq!(waited.status(), 200);
-}
-
-#[tokio::test]
-async fn requests_beyond_the_limit_are_refused() {
-    let limits = Limits {
-        http2: Http2Limits {
-            streams: 2,
-            ..Http2Limits::USUAL
-        },
-        ..LIMITS
-    };
-    let server = server(limits).await;
-    let mut raw = server.raw().await;
-    raw.send(&[wait(1), wait(3), wait(5)].concat()).await;
-    let refused = raw.next(&[RST_STREAM]).await;
-    assert_eq!(refused, Some((RST_STREAM, vec![0, 0, 0, REFUSED_STREAM])));
-    server.until_waiting(2).await;
-    server.gate.add_permits(2);
-    for _ in 0..2 {
-        assert!(raw.next(&[HEADERS]).await.is_some());
-    }
-    // A client that knows the limit gets all of its requests answered.
-    let (mut sender, _ended) = server.client(65_535).await;
-    let first = sender.send_request(get("/1")).await.expect("an answer");
-    assert_eq!(first.status(), 200);
-    server.gate.add_permits(9);
-    let asked = (0..9).map(|_| {
-        let mut sender = sender.clone();
-        tokio::spawn(async move { sender.send_request(get("/wait")).await })
-    });
-    for answer in asked.collect::<Vec<_>>() {
-        assert_eq!(
-            answer.await.expect("no panic").expect("an answer").status(),
-            200
-        );
-    }
-}
-
-#[tokio::test]
 async fn a_request_beside_another_counts_as_a_connection() {
     for limits in [
         Limits {
@@ -453,7 +198,7 @@ async fn a_request_beside_another_counts_as_a_connection() {
         },
     ] {
         let server = server(limits).await;
-        let (mut sender, _ended) = server.client(65_535).await;
+        let (mut sender, _ended) = server.client().await;
         let ask = || {
             let mut sender = sender.clone();
             tokio::spawn(async move { sender.send_request(get("/wait")).await })
@@ -477,107 +222,6 @@ async fn a_request_beside_another_counts_as_a_connection() {
     }
 }
 
-/// A rapid reset (CVE-2023-44487).
-#[tokio::test]
-async fn who_takes_back_too_many_requests_is_let_go() {
-    let limits = Limits {
-        http2: Http2Limits {
-            resets: 5,
-            ..Http2Limits::USUAL
-        },
-        ..LIMITS
-    };
-    let server = server(limits).await;
-    let taken_back = |count: u32| -> Vec<u8> {
-        let streams = (0..count).map(|number| 2 * number + 1);
-        streams
-            .flat_map(|stream| [wait(stream), take_back(stream)].concat())
-            .collect()
-    };
-    let mut raw = server.raw().await;
-    let mut allowed = taken_back(5);
-    allowed.extend(frame(PING, 0, 0, b"all fine"));
-    raw.send(&allowed).await;
-    assert_eq!(
-        raw.next(&[PING, GOAWAY]).await,
-        Some((PING, b"all fine".to_vec()))
-    );
-
-    let mut raw = server.raw().await;
-    raw.send(&taken_back(6)).await;
-    assert_eq!(raw.ends().await, Some(ENHANCE_YOUR_CALM));
-}
-
-#[tokio::test]
-async fn who_breaks_the_protocol_too_often_is_let_go() {
-    let limits = Limits {
-        http2: Http2Limits {
-            streams: 1,
-            errors: 2,
-            ..Http2Limits::USUAL
-        },
-        ..LIMITS
-    };
-    let server = server(limits).await;
-    let mut raw = server.raw().await;
-    raw.send(&[wait(1), wait(3), wait(5)].concat()).await;
-    for _ in 0..2 {
-        let refused = raw.next(&[RST_STREAM, GOAWAY]).await;
-        assert_eq!(refused, Some((RST_STREAM, vec![0, 0, 0, REFUSED_STREAM])));
-    }
-    raw.send(&wait(7)).await;
-    assert_eq!(raw.ends().await, Some(ENHANCE_YOUR_CALM));
-}
-
-#[tokio::test]
-async fn who_does_not_answer_pings_is_let_go() {
-    let limits = Limits {
-        http2: Http2Limits {
-            ping: SHORT,
-            ..Http2Limits::USUAL
-        },
-        ..LIMITS
-    };
-    let server = server(limits).await;
-    // A client that answers them is not.
-    let (mut sender, _ended) = server.client(65_535).await;
-    let waiting = tokio::spawn(async move { sender.send_request(get("/wait")).await });
-    server.until_waiting(1).await;
-    let mut dead = server.raw().await;
-    dead.send(&wait(1)).await;
-    dead.ends().await;
-    server.gate.add_permits(2);
-    let waited = waiting.await.expect("no panic").expect("an answer");
-    assert_eq!(waited.status(), 200);
-}
-
-#[tokio::test]
-async fn a_shutdown_waits_for_requests_and_not_for_idle_clients() {
-    let mut server = server(LIMITS).await;
-    let (mut sender, ended) = server.client(65_535).await;
-    let waiting = tokio::spawn(async move { sender.send_request(get("/wait")).await });
-    server.until_waiting(1).await;
-    let mut idle = server.raw().await;
-    // It is served, and then does not confirm that the server leaves.
-    idle.send(&frame(PING, 0, 0, b"anything")).await;
-    while idle.next(&[PING]).await != Some((PING, b"anything".to_vec())) {}
-    drop(server.shutdown.take());
-    assert_eq!(idle.ends().await, Some(0));
-    assert!(!server.ended.is_finished(), "a request is under way");
-    server.gate.add_permits(1);
-    let waited = waiting.await.expect("no panic").expect("an answer");
-    assert_eq!(waited.status(), 200);
-    timeout(PATIENCE, ended)
-        .await
-        .expect("in time")
-        .expect("no panic")
-        .expect("in order");
-    timeout(PATIENCE, server.ended)
-        .await
-        .expect("in time")
-        .expect("no panic");
-}
-
 /// Who takes requests back that go on nevertheless has no more of them than others.
 #[tokio::test]
 async fn what_goes_on_without_its_client_keeps_its_place() {
@@ -586,7 +230,7 @@ async fn what_goes_on_without_its_client_keeps_its_place() {
         ..LIMITS
     };
     let server = server(limits).await;
-    let (mut sender, _ended) = server.client(65_535).await;
+    let (mut sender, _ended) = server.client().await;
     for count in [1, 2] {
         let left = sender.send_request(get("/go-on"));
         tokio::select! {
@@ -617,7 +261,7 @@ async fn what_goes_on_without_its_client_keeps_its_place() {
 #[tokio::test]
 async fn a_shutdown_waits_for_what_goes_on_without_its_client() {
     let mut server = server(LIMITS).await;
-    let (mut sender, ended) = server.client(65_535).await;
+    let (mut sender, ended) = server.client().await;
     let left = sender.send_request(get("/go-on"));
     tokio::select! {
         _ = left => panic!("it waits"),
