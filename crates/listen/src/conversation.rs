@@ -74,7 +74,7 @@ pub(crate) async fn converse<S, B>(
     let Some(tls) = tls else {
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(peer);
-            service.call(request)
+            service.call(normal(request))
         });
         return over_http1(
             replying(stream),
@@ -115,10 +115,11 @@ pub(crate) async fn converse<S, B>(
     };
     let caller = client.clone();
     let service = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(peer);
         let client = caller.as_ref();
         let client = client.map(|client| client.certificate(UnixTime::now()));
-        service.call(told(request, OverTls { client }))
+        request.extensions_mut().insert(peer);
+        request.extensions_mut().insert(OverTls { client });
+        service.call(normal(request))
     });
     let refused = async {
         match &client {
@@ -171,10 +172,9 @@ async fn tell<I: AsyncWrite + Unpin>(mut stream: I, refusal: Refusal) {
     }
 }
 
-/// Notes that the request came over TLS. If its URI has a host, `Host` does not count (RFC 9112, section 3.2.2; RFC 9113,
-/// section 8.3.1), and the rest of the URI is as without one.
-fn told(mut request: Request<Incoming>, over_tls: OverTls) -> Request<Incoming> {
-    request.extensions_mut().insert(over_tls);
+/// Makes requests alike, whichever form they have. If the URI has a host, `Host` does not count (RFC 9112, section 3.2.2; RFC
+/// 9113, section 8.3.1), and the rest of the URI is as without one.
+fn normal<B>(mut request: Request<B>) -> Request<B> {
     if let Some(authority) = request.uri().authority()
         && let Ok(host) = authority.as_str().parse()
     {

@@ -120,6 +120,12 @@ async fn heads_are_bounded() {
     assert_eq!(status(&reply), "400", "{reply}");
     let reply = request(&address, "GET", b"/healthz", "").await;
     assert_eq!(status(&reply), "200", "{reply}");
+    // If the target names a host, the header does not count.
+    for (host, expected) in [(address.as_str(), "200"), ("evil.example", "403")] {
+        let target = format!("http://{host}/planes?api-version=2023-10-01-preview");
+        let reply = request(&address, "GET", target.as_bytes(), "").await;
+        assert_eq!(status(&reply), expected, "{reply}");
+    }
 }
 
 /// Any text in the place of the identifier is an identifier or is rejected; a slash is written `%2F` (D22).
