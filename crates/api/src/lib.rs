@@ -14,6 +14,7 @@ mod deadline;
 mod described;
 mod detached;
 mod document;
+mod doorkeeper;
 mod error_code;
 mod examples;
 mod existence;
@@ -57,6 +58,7 @@ use ucp_app::App;
 use ucp_audit::Auditor;
 use ucp_authentication::Authenticator;
 pub use ucp_listen::AllowedHosts;
+use ucp_listen::Witness;
 use ucp_metrics::Metrics;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
@@ -65,6 +67,7 @@ pub use path_base::{InvalidPathBase, PathBase};
 pub use rates::Rates;
 pub use state::{Settings, Version};
 
+use crate::doorkeeper::Doorkeeper;
 use crate::problem::Problem;
 use crate::state::Api;
 use crate::unserved::{method_not_allowed, no_such_route};
@@ -78,6 +81,8 @@ pub struct Routers {
     pub api: Router,
     /// Only the health probes and the metrics, for everybody who reaches a listener of their own.
     pub probes: Router,
+    /// Is told of what is refused before a router has it.
+    pub witness: Arc<dyn Witness>,
 }
 
 /// Builds the routers.
@@ -128,6 +133,7 @@ pub fn routers(
     Routers {
         api: answered(known, &api),
         probes: answered(served(watched, &api), &api),
+        witness: Arc::new(Doorkeeper(api)),
     }
 }
 

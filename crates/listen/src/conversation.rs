@@ -23,10 +23,11 @@ use crate::client::Client;
 use crate::http1::over_http1;
 use crate::http2::over_http2;
 use crate::limits::Limits;
-use crate::places::Places;
 use crate::refusal::Refusal;
-use crate::replying::{Replying, Traffic};
+use crate::replying::Replying;
 use crate::tls::{Begun, HTTP2, Tls};
+use crate::unserved::Unserved;
+use crate::visit::Visit;
 
 /// What a client gets that does not speak TLS where it must.
 const NOT_TLS: Refusal = Refusal {
@@ -43,6 +44,9 @@ const UNNAMED: Refusal = Refusal {
     ),
 };
 
+/// Why such a certificate is not accepted.
+const NAMELESS: &str = "it has no name";
+
 /// In the extensions of every request: the address at the other end of its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer(pub SocketAddr);
@@ -57,8 +61,7 @@ pub struct OverTls {
 /// Serves the requests of one connection.
 pub(crate) async fn converse<S, B>(
     stream: TcpStream,
-    peer: Peer,
-    places: Places,
+    visit: Visit,
     service: S,
     limits: Limits,
     tls: Option<Tls>,
@@ -69,22 +72,14 @@ pub(crate) async fn converse<S, B>(
     S::Error: Into<Box<dyn Error + Send + Sync>>,
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
 {
-    let traffic = Traffic::new();
-    let replying = |stream| Replying::new(stream, limits.write, traffic.clone());
+    let (peer, traffic) = (visit.peer, visit.traffic.clone());
+    let replying = |stream| Replying::new(stream, limits.write, traffic);
     let Some(tls) = tls else {
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(peer);
             service.call(normal(request))
         });
-        return over_http1(
-            replying(stream),
-            service,
-            places,
-            limits,
-            closing,
-            pending(),
-        )
-        .await;
+        return over_http1(replying(stream), visit, service, limits, closing, pending()).await;
     };
     let beginning = tls.begin(stream, replying);
     let begun = match limits.head_timeout {
@@ -96,8 +91,12 @@ pub(crate) async fn converse<S, B>(
     };
     let (stream, authorities) = match begun {
         Ok(Begun::Tls(stream, authorities)) => (stream, authorities),
-        Ok(Begun::Plain(stream)) => return tell(stream, NOT_TLS).await,
+        Ok(Begun::Plain(stream)) => {
+            visit.refused(&Unserved::NotTls);
+            return tell(stream, NOT_TLS).await;
+        }
         Err(error) => {
+            visit.refused(&Unserved::handshake(&error));
             tracing::debug!(%error, "a TLS handshake failed");
             return;
         }
@@ -109,7 +108,7 @@ pub(crate) async fn converse<S, B>(
             let signed_by = authorities.of(chain, UnixTime::now());
             match Client::read(chain.to_vec(), signed_by, authorities, tls) {
                 Some(client) => Some(Arc::new(client)),
-                None => return turn_away(stream, traffic, places, limits, closing).await,
+                None => return turn_away(stream, visit, limits, closing).await,
             }
         }
     };
@@ -128,33 +127,24 @@ pub(crate) async fn converse<S, B>(
         }
     };
     match speaks_http2(&stream) {
-        true => over_http2(*stream, traffic, service, places, limits, closing, refused).await,
-        false => over_http1(*stream, service, places, limits, closing, refused).await,
+        true => over_http2(*stream, visit, service, limits, closing, refused).await,
+        false => over_http1(*stream, visit, service, limits, closing, refused).await,
     }
 }
 
 /// Tells a client that its certificate does not say who it is. Over HTTP/2 that takes a request.
 async fn turn_away(
     stream: Box<TlsStream<Replying>>,
-    traffic: Traffic,
-    places: Places,
+    visit: Visit,
     limits: Limits,
     closing: watch::Receiver<()>,
 ) {
+    visit.refused(&Unserved::Certificate(NAMELESS.to_owned()));
     if !speaks_http2(&stream) {
         return tell(*stream, UNNAMED).await;
     }
     let service = service_fn(|_| ready(Ok::<_, Infallible>(UNNAMED.reply())));
-    over_http2(
-        *stream,
-        traffic,
-        service,
-        places,
-        limits,
-        closing,
-        pending(),
-    )
-    .await;
+    over_http2(*stream, visit, service, limits, closing, pending()).await;
 }
 
 fn speaks_http2(stream: &TlsStream<Replying>) -> bool {

@@ -13,14 +13,15 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
 use crate::limits::Limits;
-use crate::places::Places;
+use crate::unserved::Unserved;
+use crate::visit::Visit;
 
 /// Serves requests until the client leaves, the server closes, or the client is `refused`. A request that has begun is
 /// answered.
 pub(crate) async fn over_http1<I, S, B>(
     stream: I,
+    visit: Visit,
     service: S,
-    places: Places,
     limits: Limits,
     mut closing: watch::Receiver<()>,
     refused: impl Future<Output = ()>,
@@ -31,7 +32,11 @@ pub(crate) async fn over_http1<I, S, B>(
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + 'static,
 {
     let placed = service_fn(|mut request: Request<Incoming>| {
-        let reply = places.take().map(|place| {
+        let place = visit.places.take();
+        if place.is_none() {
+            visit.refused(&Unserved::TooManyRequests);
+        }
+        let reply = place.map(|place| {
             request.extensions_mut().insert(place);
             service.call(request)
         });
@@ -62,6 +67,9 @@ pub(crate) async fn over_http1<I, S, B>(
         }
     };
     if let Err(error) = outcome {
+        if error.is_parse() {
+            visit.refused(&Unserved::Head);
+        }
         let cause = error.source().map(ToString::to_string);
         tracing::debug!(%error, cause, "a connection broke off");
     }

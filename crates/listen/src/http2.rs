@@ -16,10 +16,10 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use crate::limits::{HEADERS, Limits};
-use crate::places::Places;
 use crate::refusal::Refusal;
-use crate::replying::Traffic;
 use crate::streams::{Streams, Taken};
+use crate::unserved::Unserved;
+use crate::visit::Visit;
 
 /// The time that a client without requests has to confirm the end of a connection, from its last sign of life on.
 const GOODBYE: Duration = Duration::from_secs(1);
@@ -37,9 +37,8 @@ const SEND_BUFFER: usize = 64 << 10;
 /// answered.
 pub(crate) async fn over_http2<I, S, B>(
     stream: I,
-    traffic: Traffic,
+    visit: Visit,
     service: S,
-    places: Places,
     limits: Limits,
     mut closing: watch::Receiver<()>,
     refused: impl Future<Output = ()>,
@@ -54,9 +53,15 @@ pub(crate) async fn over_http2<I, S, B>(
     let bounded = service_fn(|mut request: Request<Incoming>| {
         let stream = streams.begin();
         let begun = match request.headers().len() {
-            0..=HEADERS => places.take().ok_or(limits.refusal),
-            _ => Err(TOO_MANY_HEADERS),
+            0..=HEADERS => {
+                let place = visit.places.take();
+                place.ok_or((limits.refusal, Unserved::TooManyRequests))
+            }
+            _ => Err((TOO_MANY_HEADERS, Unserved::Head)),
         };
+        if let Err((_, why)) = &begun {
+            visit.refused(why);
+        }
         let served = begun.map(|place| {
             request.extensions_mut().insert(place.clone());
             (service.call(request), place)
@@ -64,7 +69,7 @@ pub(crate) async fn over_http2<I, S, B>(
         async move {
             let (reply, place) = match served {
                 Ok((reply, place)) => (reply.await?.map(Either::Left), Some(place)),
-                Err(refusal) => (refusal.reply().map(Either::Right), None),
+                Err((refusal, _)) => (refusal.reply().map(Either::Right), None),
             };
             Ok::<_, S::Error>(reply.map(|body| Taken::new(body, stream, place)))
         }
@@ -88,7 +93,7 @@ pub(crate) async fn over_http2<I, S, B>(
             false => limits.head_timeout,
         };
         let idle = || {
-            let (idle, quiet) = (streams.idle()?, traffic.quiet()?);
+            let (idle, quiet) = (streams.idle()?, visit.traffic.quiet()?);
             Some(if is_leaving { idle.min(quiet) } else { idle })
         };
         tokio::select! {

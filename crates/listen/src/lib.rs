@@ -21,11 +21,13 @@ mod refusal;
 mod replying;
 mod streams;
 mod tls;
+mod unserved;
+mod visit;
 
 use std::error::Error;
 use std::io::Write;
-use std::net::IpAddr;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::body::{Body, Bytes, Incoming};
@@ -43,10 +45,13 @@ pub use crate::limits::{HEADERS, Http2Limits, Limits, WriteLimit};
 pub use crate::places::Place;
 pub use crate::refusal::Refusal;
 pub use crate::tls::{Tls, TlsError, TlsFiles};
+pub use crate::unserved::{Unserved, Witness};
 
 use crate::conversation::converse;
 use crate::peers::{Admitted, Peers};
 use crate::places::Places;
+use crate::replying::Traffic;
+use crate::visit::Visit;
 
 /// The pause after a failure to accept a connection, for example for lack of file descriptors.
 const RESPITE: Duration = Duration::from_secs(1);
@@ -54,12 +59,14 @@ const RESPITE: Duration = Duration::from_secs(1);
 const UNREAD_BYTES: usize = 128 << 10;
 
 /// Serves `service` until `shutdown` resolves, then waits for open requests, and for those that go on without their clients.
-/// If the service returns an error, the connection is closed without a reply. With `tls`, clients must speak it.
+/// If the service returns an error, the connection is closed without a reply. With `tls`, clients must speak it. What is
+/// refused before it is a request of the service is told to `witness`.
 pub async fn serve<S, B>(
     listener: TcpListener,
     service: S,
     limits: Limits,
     tls: Option<Tls>,
+    witness: Arc<dyn Witness>,
     shutdown: impl Future<Output = ()>,
 ) where
     S: Service<Request<Incoming>, Response = Response<B>> + Clone + Send + Sync + 'static,
@@ -82,14 +89,20 @@ pub async fn serve<S, B>(
                         Ok((stream, peer, Some(admitted))) => {
                             bound(&stream, limits.write);
                             let (service, closed) = (service.clone(), closed.clone());
-                            let places = Places::new(admitted);
-                            connections.spawn(converse(
-                                stream, peer, places, service, limits, tls.clone(), closed,
-                            ));
+                            let visit = Visit {
+                                peer,
+                                places: Places::new(admitted),
+                                traffic: Traffic::new(),
+                                witness: Arc::clone(&witness),
+                            };
+                            let conversation =
+                                converse(stream, visit, service, limits, tls.clone(), closed);
+                            connections.spawn(conversation);
                         }
                         // Over TLS there is no reply before the handshake, which would cost what the limit saves.
-                        Ok((stream, Peer(from), None)) => {
-                            refuse(stream, from.ip(), tls.is_none().then_some(limits.refusal));
+                        Ok((stream, peer, None)) => {
+                            witness.refused(peer, &Unserved::TooManyConnections);
+                            refuse(stream, peer, tls.is_none().then_some(limits.refusal));
                         }
                         Err(error) => {
                             tracing::warn!(%error, "a connection could not be accepted");
@@ -122,14 +135,14 @@ async fn accept(
 }
 
 /// Closes a connection too many. The client may not get to read the reason, since it has sent what nobody reads.
-fn refuse(stream: TcpStream, from: IpAddr, refusal: Option<Refusal>) {
+fn refuse(stream: TcpStream, Peer(from): Peer, refusal: Option<Refusal>) {
     let refusal = refusal.map_or_else(String::new, Refusal::text);
     // Not through the runtime, which would have to wait first to learn that the new socket takes bytes.
     let told = stream
         .into_std()
         .and_then(|mut stream| stream.write_all(refusal.as_bytes()));
     let error = told.err().map(|error| error.to_string());
-    tracing::debug!(peer.address = %from, error, "a peer has too many connections");
+    tracing::debug!(peer.address = %from.ip(), error, "a peer has too many connections");
 }
 
 /// Bounds what the operating system keeps of a reply, and for how long, also after the connection has been closed.

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::Full;
@@ -70,6 +71,7 @@ async fn serve(limits: Limits) -> SocketAddr {
         service,
         limits,
         None,
+        Arc::new(()),
         std::future::pending(),
     ));
     address

@@ -37,6 +37,7 @@ pub struct Metrics {
     call_durations: Durations<1>,
     operations_ended: Family<Labels<2>, Counter>,
     logins_failed: Counter,
+    unserved: Family<Labels<1>, Counter>,
     audit_lines_lost: Counter,
     operations_live: Gauge,
     leftovers: Gauge,
@@ -64,6 +65,7 @@ impl Metrics {
             call_durations: Family::new_with_constructor(durations),
             operations_ended: Family::default(),
             logins_failed: Counter::default(),
+            unserved: Family::default(),
             audit_lines_lost: Counter::default(),
             operations_live: Gauge::default(),
             leftovers: Gauge::default(),
@@ -106,8 +108,13 @@ impl Metrics {
         );
         registry.register(
             "logins_failed",
-            "Requests whose credentials are not valid",
+            "Requests whose credentials are not valid, and connections whose certificates are not accepted",
             metrics.logins_failed.clone(),
+        );
+        registry.register(
+            "unserved",
+            "Connections and requests that were refused before they reached a route, by the reason",
+            metrics.unserved.clone(),
         );
         registry.register(
             "audit_lines_lost",
@@ -154,6 +161,12 @@ impl Metrics {
         self.logins_failed.inc();
     }
 
+    /// Counts what was refused before it reached a route.
+    pub fn unserved(&self, reason: &'static str) {
+        let labels = [("reason", reason.to_owned())];
+        self.unserved.get_or_create(&labels).inc();
+    }
+
     /// Sets how many lines the audit log has lost since the start.
     pub fn audit_lines_lost(&self, count: u64) {
         let lost = self.audit_lines_lost.inner();
@@ -196,6 +209,7 @@ mod tests {
         metrics.answered("/planes", "GET", 200, time);
         metrics.called("GetResource", "ok", time);
         metrics.login_failed();
+        metrics.unserved("not_tls");
         metrics.audit_lines_lost(5);
         let text = metrics.text(Some(Stored {
             operations_live: 3,
@@ -208,6 +222,7 @@ mod tests {
             r#"ucp_http_request_duration_seconds_bucket{le="0.01",route="/planes",method="GET"} 0"#,
             r#"ucp_aws_calls_total{call="GetResource",outcome="ok"} 1"#,
             "ucp_logins_failed_total 1",
+            r#"ucp_unserved_total{reason="not_tls"} 1"#,
             "ucp_audit_lines_lost_total 5",
             "ucp_operations_live 3",
             "ucp_leftovers 4",

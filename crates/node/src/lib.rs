@@ -19,6 +19,7 @@ use ucp_authentication::{Authenticator, IdentityProvider};
 use ucp_cloud::{CloudControl, TypeRegistry};
 use ucp_cpu_pool::CpuPool;
 use ucp_engine::{Engine, Keeper, Nudges, ProgressListener, Pulse, Sweeper, Workers};
+use ucp_listen::Witness;
 use ucp_live::ReadOnly;
 use ucp_metrics::Metrics;
 use ucp_model::{Clock, DefaultTags, Entropy, Operation};
@@ -112,6 +113,8 @@ pub struct Node {
     pub router: Router,
     /// The health probes and the metrics, for a listener of their own.
     pub probes: Router,
+    /// Is told of what clients are refused before they reach these.
+    pub witness: Arc<dyn Witness>,
     /// The workers, which carry out operations.
     pub workers: Workers,
     /// The sweeper, which removes ended operations.
@@ -259,6 +262,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
     Ok(Node {
         router: routers.api,
         probes: routers.probes,
+        witness: routers.witness,
         workers,
         sweeper,
         keeper,

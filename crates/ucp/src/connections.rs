@@ -1,5 +1,6 @@
 //! Client connections.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -7,7 +8,7 @@ use axum::http::StatusCode;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use ucp_listen::{Http2Limits, Limits, Refusal, Tls, WriteLimit};
+use ucp_listen::{Http2Limits, Limits, Refusal, Tls, Witness, WriteLimit};
 
 use crate::cli::Clients;
 use crate::shutdown;
@@ -43,6 +44,7 @@ pub(crate) async fn serve(
     router: Router,
     given: Clients,
     tls: Option<Tls>,
+    witness: Arc<dyn Witness>,
     shutdown: watch::Receiver<bool>,
 ) {
     let limits = Limits {
@@ -58,13 +60,14 @@ pub(crate) async fn serve(
         http2: HTTP2,
         grace: Some(shutdown::REQUEST_GRACE),
     };
-    serve_within(limits, listener, router, tls, shutdown).await;
+    serve_within(limits, listener, router, tls, witness, shutdown).await;
 }
 
 /// Serves the probes, in clear, until `shutdown` turns true. Connections to the API do not count here.
 pub(crate) async fn serve_probes(
     listener: TcpListener,
     router: Router,
+    witness: Arc<dyn Witness>,
     shutdown: watch::Receiver<bool>,
 ) {
     let limits = Limits {
@@ -80,7 +83,7 @@ pub(crate) async fn serve_probes(
         http2: HTTP2,
         grace: Some(shutdown::REQUEST_GRACE),
     };
-    serve_within(limits, listener, router, None, shutdown).await;
+    serve_within(limits, listener, router, None, witness, shutdown).await;
 }
 
 async fn serve_within(
@@ -88,9 +91,10 @@ async fn serve_within(
     listener: TcpListener,
     router: Router,
     tls: Option<Tls>,
+    witness: Arc<dyn Witness>,
     shutdown: watch::Receiver<bool>,
 ) {
     let service = TowerToHyperService::new(router);
     let stopping = shutdown::requested(shutdown);
-    ucp_listen::serve(listener, service, limits, tls, stopping).await;
+    ucp_listen::serve(listener, service, limits, tls, witness, stopping).await;
 }

@@ -180,11 +180,14 @@ impl Node {
                 following.spawn(async move { tls.follow().await });
             }
             let (clients, shutdown) = (self.clients, shutdown.clone());
-            let api = connections::serve(listener, node.router, clients, self.tls, shutdown);
+            let witness = Arc::clone(&node.witness);
+            let api =
+                connections::serve(listener, node.router, clients, self.tls, witness, shutdown);
             serving.spawn(api);
         }
         if let Some(listener) = self.probe_listener {
-            let probes = connections::serve_probes(listener, node.probes, shutdown.clone());
+            let (witness, shutdown) = (node.witness, shutdown.clone());
+            let probes = connections::serve_probes(listener, node.probes, witness, shutdown);
             serving.spawn(probes);
         }
         if self.works {

@@ -50,6 +50,12 @@ impl Files {
 
     /// Returns the status and the body of a reply; the status is 0 without one. The authority of servers is `ca`.
     pub(super) async fn curl(&self, arguments: &[&str]) -> (u16, Value) {
+        let (status, body) = self.curl_text(arguments).await;
+        (status, serde_json::from_str(&body).unwrap_or(Value::Null))
+    }
+
+    /// The same with any body.
+    pub(super) async fn curl_text(&self, arguments: &[&str]) -> (u16, String) {
         let mut command = Command::new("curl");
         command
             .args(["--silent", "--show-error", "--max-time", "60"])
@@ -60,7 +66,6 @@ impl Files {
         let output = run.expect("it ends").expect("curl runs");
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let (body, status) = text.rsplit_once('\n').expect("a status");
-        let body = serde_json::from_str(body).unwrap_or(Value::Null);
-        (status.parse().expect("a number"), body)
+        (status.parse().expect("a number"), body.to_owned())
     }
 }

@@ -11,6 +11,9 @@ use super::process::Process;
 const ACCOUNT: &str = "123456789012";
 const GROUP: &str = "/planes/radius/local/resourceGroups/rg?api-version=2023-10-01-preview";
 
+const REFUSED: &str = "/planes/radius/local/providers/System.Resources/auditEvents\
+    ?api-version=2023-10-01-preview&action=connect";
+
 /// What the authority `ca` certifies.
 const NAMES: &[(&str, &str)] = &[
     ("server", "127.0.0.1"),
@@ -149,8 +152,9 @@ async fn a_certificate_that_nobody_vouches_for_lets_nobody_in() {
         let arguments: Vec<&str> = arguments.chain(["--admin=Ada O'Neill"]).collect();
         let folder = tempfile::tempdir().expect("a folder");
         let database = format!("sqlite://{}", folder.path().join("ucp.db").display());
-        let (_server, url) = Process::serve_with(&arguments, &database, nowhere, ACCOUNT).await;
-        let planes = over_tls(&url) + "/planes?api-version=2023-10-01-preview";
+        let (server, url) = Process::serve_with(&arguments, &database, nowhere, ACCOUNT).await;
+        let url = over_tls(&url);
+        let planes = format!("{url}/planes?api-version=2023-10-01-preview");
         for ([certificate, key], expected) in [&own, &strange, &proxy, &reserved]
             .into_iter()
             .zip(expected)
@@ -177,6 +181,49 @@ async fn a_certificate_that_nobody_vouches_for_lets_nobody_in() {
                 }
             }
         }
+        // Who has connected may read that others could not.
+        let [certificate, key] = &own;
+        if expected[0] != 200 {
+            continue;
+        }
+        let read = async |path: &str| {
+            let url = format!("{url}{path}");
+            let (status, body) = files
+                .curl(&["--cert", certificate, "--key", key, &url])
+                .await;
+            assert_eq!(status, 200, "{body}");
+            body
+        };
+        let refused = 2 * expected.iter().filter(|status| **status == 0).count();
+        let events = eventually(async || {
+            let events = read(REFUSED).await["value"].clone();
+            let events = events.as_array().expect("a list").clone();
+            (events.len() >= refused).then_some(events)
+        })
+        .await;
+        assert_eq!(events.len(), refused, "{events:?}");
+        for event in &events {
+            let event = &event["properties"];
+            assert_eq!(event["outcome"], "Refused");
+            assert_eq!(event["code"], "AuthenticationFailed");
+            assert_eq!(event["peer"], "127.0.0.1");
+            assert_eq!(event["id"], "/");
+        }
+        let told = server.output();
+        let logged = told
+            .lines()
+            .filter(|line| line.contains("is not accepted: "));
+        assert_eq!(logged.count(), refused, "{told}");
+        let counted = format!("ucp_unserved_total{{reason=\"certificate\"}} {refused}");
+        let metrics = [
+            "--cert",
+            certificate,
+            "--key",
+            key,
+            &format!("{url}/metrics"),
+        ];
+        let metrics = files.curl_text(&metrics).await.1;
+        assert!(metrics.lines().any(|line| line == counted), "{metrics}");
     }
 }
 

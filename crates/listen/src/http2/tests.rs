@@ -19,9 +19,11 @@ use self::raw::{
     Raw, get, half_a_head, ping, take_back,
 };
 use super::*;
+use crate::conversation::Peer;
 use crate::limits::{Http2Limits, WriteLimit};
 use crate::peers::Peers;
-use crate::replying::{CutOff, Replying};
+use crate::places::Places;
+use crate::replying::{CutOff, Replying, Traffic};
 
 const SECOND: Duration = Duration::from_secs(1);
 const LONG: Duration = Duration::from_secs(3600);
@@ -88,9 +90,14 @@ async fn serve(limits: Limits, pipe: usize) -> (Server, Raw) {
     let stream = Replying::new(ours, limits.write, traffic.clone());
     let peers = Peers::new(limits.connections, limits.peer);
     let admitted = peers.admit([192, 0, 2, 1].into()).await;
-    let places = Places::new(admitted.expect("room"));
+    let visit = Visit {
+        peer: Peer(([192, 0, 2, 1], 1).into()),
+        places: Places::new(admitted.expect("room")),
+        traffic,
+        witness: Arc::new(()),
+    };
     let (closing, closed) = watch::channel(());
-    let serving = over_http2(stream, traffic, service, places, limits, closed, pending());
+    let serving = over_http2(stream, visit, service, limits, closed, pending());
     let server = Server {
         gate,
         waiting,

@@ -74,7 +74,7 @@ async fn server(limits: Limits) -> Server {
         let _ = stopping.await;
     };
     let tls = tls.expect("a certificate");
-    let serving = ucp_listen::serve(listener, service, limits, Some(tls), stopping);
+    let serving = ucp_listen::serve(listener, service, limits, Some(tls), Arc::new(()), stopping);
     Server {
         address,
         authority,

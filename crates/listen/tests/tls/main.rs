@@ -6,6 +6,7 @@ mod identities;
 use std::convert::Infallible;
 use std::fs;
 use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Empty, Full};
@@ -22,6 +23,7 @@ use tokio::time::timeout;
 use tokio_rustls::client::TlsStream;
 use ucp_listen::{
     Authority as SignedBy, Http2Limits, Limits, OverTls, Peer, Refusal, Tls, TlsError, TlsFiles,
+    Unserved, Witness,
 };
 
 use identities::{Authority, connect};
@@ -47,6 +49,30 @@ const LIMITS: Limits = Limits {
 
 /// Tells the version of HTTP, the host, and who the client is, or that the request did not come over TLS.
 async fn serve(tls: Tls, limits: Limits) -> SocketAddr {
+    watched(tls, limits).await.0
+}
+
+/// What the server tells of what it refuses.
+#[derive(Default)]
+struct Told(Mutex<Vec<Unserved>>);
+
+impl Told {
+    fn all(&self) -> Vec<Unserved> {
+        self.0.lock().expect("no panic holds it").clone()
+    }
+}
+
+impl Witness for Told {
+    fn refused(&self, Peer(address): Peer, why: &Unserved) {
+        assert!(address.ip().is_loopback());
+        self.0.lock().expect("no panic holds it").push(why.clone());
+    }
+}
+
+/// The same, and what it refuses before it is a request.
+async fn watched(tls: Tls, limits: Limits) -> (SocketAddr, Arc<Told>) {
+    let told = Arc::new(Told::default());
+    let witness = Arc::clone(&told);
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     let service = service_fn(async |request: Request<Incoming>| {
@@ -69,9 +95,10 @@ async fn serve(tls: Tls, limits: Limits) -> SocketAddr {
         service,
         limits,
         Some(tls),
+        witness,
         forever,
     ));
-    address
+    (address, told)
 }
 
 /// Asks once.
@@ -108,7 +135,7 @@ async fn requests_are_served_over_tls() {
 async fn who_does_not_speak_tls_is_told_so() {
     let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
     let files = authority.issue("localhost").write(folder.path());
-    let address = serve(Tls::read(files).expect("a certificate"), LIMITS).await;
+    let (address, told) = watched(Tls::read(files).expect("a certificate"), LIMITS).await;
     let mut stream = TcpStream::connect(address).await.expect("a connection");
     let request = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
     stream.write_all(request).await.expect("a request");
@@ -116,6 +143,7 @@ async fn who_does_not_speak_tls_is_told_so() {
     let read = timeout(PATIENCE, stream.read_exact(&mut head)).await;
     read.expect("in time").expect("an answer");
     assert_eq!(&head, b"HTTP/1.1 400 Bad Request");
+    assert_eq!(told.all(), [Unserved::NotTls]);
 }
 
 #[tokio::test]
@@ -157,7 +185,7 @@ async fn clients_of_other_authorities_are_refused() {
         let path = path.as_deref().expect("a path");
         fs::write(path, own.pem() + &both.pem()).expect("a file");
     }
-    let address = serve(Tls::read(files).expect("a certificate"), LIMITS).await;
+    let (address, refused) = watched(Tls::read(files).expect("a certificate"), LIMITS).await;
     let stranger = strangers.issue("engine");
     let (client, proxy) = (SignedBy::OfClients, SignedBy::OfProxies);
     for (identity, told) in [
@@ -191,6 +219,39 @@ async fn clients_of_other_authorities_are_refused() {
         });
         assert_eq!(answer, told);
     }
+    let refused = refused.all();
+    let [Unserved::Certificate(reason)] = &refused[..] else {
+        panic!("{refused:?}");
+    };
+    // All authorities here have the same name.
+    assert_eq!(reason, "BadSignature");
+}
+
+/// Neither is a request of the service.
+#[tokio::test]
+async fn heads_that_cannot_be_read_are_told() {
+    let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
+    let files = authority.issue("localhost").write(folder.path());
+    let (address, told) = watched(Tls::read(files).expect("a certificate"), LIMITS).await;
+    let long = format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "y".repeat(65 << 10));
+    for (head, status) in [("GET / HTTP/1.1\r\n:\r\n\r\n", "400"), (&long, "431")] {
+        let stream = connect(address, &authority, None, HTTP1).await;
+        let mut stream = stream.expect("a handshake");
+        stream
+            .write_all(head.as_bytes())
+            .await
+            .expect("it is taken");
+        let mut start = [0; 12];
+        let read = timeout(PATIENCE, stream.read_exact(&mut start)).await;
+        read.expect("in time").expect("an answer");
+        let start = String::from_utf8_lossy(&start).into_owned();
+        assert_eq!(start, format!("HTTP/1.1 {status}"));
+        let mut rest = Vec::new();
+        let ended = timeout(PATIENCE, stream.read_to_end(&mut rest)).await;
+        // Whether the client was told of the end or not.
+        drop(ended.expect("in time"));
+    }
+    assert_eq!(told.all(), [Unserved::Head, Unserved::Head]);
 }
 
 /// What is not TLS would be read as a defect of the server.
@@ -202,7 +263,7 @@ async fn a_connection_too_many_gets_no_reply_in_clear() {
         peer: Some(1),
         ..LIMITS
     };
-    let address = serve(Tls::read(files).expect("a certificate"), limits).await;
+    let (address, told) = watched(Tls::read(files).expect("a certificate"), limits).await;
     let first = connect(address, &authority, None, HTTP1)
         .await
         .expect("let in");
@@ -210,6 +271,7 @@ async fn a_connection_too_many_gets_no_reply_in_clear() {
     let mut reply = Vec::new();
     let ended = timeout(PATIENCE, second.read_to_end(&mut reply)).await;
     assert_eq!(ended.expect("in time").expect("an end"), 0);
+    assert_eq!(told.all(), [Unserved::TooManyConnections]);
     drop(first);
 }
 
@@ -223,7 +285,7 @@ async fn certificates_without_a_name_are_refused() {
         client_ca: Some(ca),
         ..authority.issue("localhost").write(folder.path())
     };
-    let address = serve(Tls::read(files).expect("a certificate"), LIMITS).await;
+    let (address, told) = watched(Tls::read(files).expect("a certificate"), LIMITS).await;
     let mut nameless = CertificateParams::default();
     nameless.distinguished_name = DistinguishedName::new();
     for identity in [
@@ -240,6 +302,8 @@ async fn certificates_without_a_name_are_refused() {
         drop(reading);
         assert!(reply.starts_with("HTTP/1.1 403 Forbidden"), "{reply}");
     }
+    let nameless = Unserved::Certificate("it has no name".to_owned());
+    assert_eq!(told.all(), [nameless.clone(), nameless]);
 }
 
 #[tokio::test]

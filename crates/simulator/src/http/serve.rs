@@ -1,4 +1,5 @@
 use std::future::Future;
+use std::sync::Arc;
 
 use axum::extract::Request;
 use axum::http::StatusCode;
@@ -56,6 +57,7 @@ impl Simulator {
             shutdown.await;
             self.stop();
         };
-        ucp_listen::serve(listener, service, LIMITS, None, stopping).await;
+        let witness = Arc::new(());
+        ucp_listen::serve(listener, service, LIMITS, None, witness, stopping).await;
     }
 }

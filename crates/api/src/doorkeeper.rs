@@ -1,0 +1,50 @@
+//! What is refused before it is a request. It is counted, and certificates that are not accepted are recorded like other logins
+//! that fail.
+
+use std::sync::Arc;
+
+use ucp_access::ANONYMOUS;
+use ucp_audit::{AuditEvent, AuditOutcome};
+use ucp_listen::{Peer, Unserved, Witness};
+use ucp_model::{CorrelationId, ErrorCode};
+
+use crate::logged;
+use crate::state::Api;
+
+/// What is asked for by a client that only connects.
+const CONNECT: &str = "connect";
+/// What it is about.
+const SERVER: &str = "/";
+
+pub(crate) struct Doorkeeper(pub(crate) Arc<Api>);
+
+impl Witness for Doorkeeper {
+    fn refused(&self, Peer(address): Peer, why: &Unserved) {
+        let Self(api) = self;
+        api.metrics.unserved(why.name());
+        let Unserved::Certificate(reason) = why else {
+            return;
+        };
+        let peer = address.ip().to_canonical();
+        let reason = format!("The certificate is not accepted: {}", logged::shown(reason));
+        api.metrics.login_failed();
+        tracing::info!(peer.address = %peer, reason, "a login failed");
+        let id = api.app.fresh_id();
+        api.auditor.note(AuditEvent {
+            at: api.app.time(),
+            caller: ANONYMOUS.to_owned(),
+            peer: Some(peer.to_string()),
+            action: CONNECT.to_owned(),
+            id: SERVER.to_owned(),
+            outcome: AuditOutcome::Refused,
+            // There is no request to reply to.
+            status: None,
+            code: Some(ErrorCode::AuthenticationFailed.as_str().to_owned()),
+            correlation_id: CorrelationId::new(id.clone()),
+            request_id: id,
+            operation: None,
+            change: None,
+            suppressed: 0,
+        });
+    }
+}

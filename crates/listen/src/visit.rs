@@ -1,0 +1,21 @@
+use std::sync::Arc;
+
+use crate::conversation::Peer;
+use crate::places::Places;
+use crate::replying::Traffic;
+use crate::unserved::{Unserved, Witness};
+
+/// A connection, beside what goes over it.
+pub(crate) struct Visit {
+    pub(crate) peer: Peer,
+    pub(crate) places: Places,
+    pub(crate) traffic: Traffic,
+    pub(crate) witness: Arc<dyn Witness>,
+}
+
+impl Visit {
+    /// Tells that something is refused.
+    pub(crate) fn refused(&self, why: &Unserved) {
+        self.witness.refused(self.peer, why);
+    }
+}
