@@ -7,7 +7,7 @@ use ucp_model::{CorrelationId, OperationId, Timestamp};
 use ucp_store::{AuditEvent, AuditEvents, AuditOutcome, AuditPlace, Error, StoredAuditEvent};
 
 use crate::Sql;
-use crate::database::{Row, statements, values};
+use crate::database::{Abort, Row, Transaction, statements, values};
 use crate::json::{corrupt, from_json, parsed, to_json};
 
 statements! {
@@ -71,8 +71,7 @@ impl<'a> From<&'a AuditEvent> for Given<'a> {
 #[async_trait]
 impl AuditEvents for Sql {
     async fn append_audit_events(&self, events: &[AuditEvent]) -> Result<(), Error> {
-        let given: Vec<Given<'_>> = events.iter().map(Given::from).collect();
-        let appended = self.database.write(APPEND, values![to_json(&given)?]);
+        let appended = self.database.write(APPEND, values![given(events)?]);
         appended.await.map_err(refused)?;
         Ok(())
     }
@@ -99,6 +98,23 @@ impl AuditEvents for Sql {
             .write(REMOVE, values![before.as_millis(), limit])
             .await
     }
+}
+
+/// Appends events that are recorded with what they are about, or not at all.
+pub(crate) async fn append(
+    transaction: &mut Transaction,
+    events: &[AuditEvent],
+) -> Result<(), Abort> {
+    if !events.is_empty() {
+        let values = values![given(events)?];
+        transaction.execute(APPEND, values).await?;
+    }
+    Ok(())
+}
+
+fn given(events: &[AuditEvent]) -> Result<String, Error> {
+    let given: Vec<Given<'_>> = events.iter().map(Given::from).collect();
+    to_json(&given)
 }
 
 /// Tells that the database refuses a value from that it cannot write now.

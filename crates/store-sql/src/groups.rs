@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use ucp_model::operation::group::Task;
-use ucp_model::operation::{GroupWork, Work};
+use ucp_model::operation::{GroupWork, Header, Work};
 use ucp_model::{
     GroupId, NewResourceGroup, Operation, OperationId, PlanPolicy, ResourceGroup, Timestamp,
 };
@@ -130,8 +130,7 @@ impl Groups for Sql {
             let key = id.key();
             if members.all == 0 && !leftover_row::has_ours(&mut tx, &key).await? {
                 leftover_row::delete_register(&mut tx, &key).await?;
-                let (caller, now) = (&deletion.caller, deletion.accepted_at);
-                delete(&mut tx, id, caller, now).await?;
+                delete(&mut tx, id, &deletion.header()).await?;
                 return Ok(GroupDeletion::Removed);
             }
             let work = GroupWork::new(group.id, task.clone(), members.owned);
@@ -232,11 +231,10 @@ pub(crate) async fn set_deletion(
 pub(crate) async fn delete(
     transaction: &mut Transaction,
     id: &GroupId,
-    caller: &str,
-    now: Timestamp,
+    deletion: &Header,
 ) -> Result<(), Abort> {
     transaction.execute(DELETE, values![id.key()]).await?;
-    role_assignments::unassign(transaction, id, caller, now).await
+    role_assignments::unassign(transaction, id, deletion).await
 }
 
 fn read(row: &Row) -> Result<ResourceGroup, Error> {

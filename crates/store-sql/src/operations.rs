@@ -423,8 +423,7 @@ async fn finish_on_group(
             events::append(transaction, &event, Some(&reference.id)).await?;
         }
         leftover_row::delete_register(transaction, &work.group.key()).await?;
-        let (caller, now) = (&header.caller, rules::ended_at(header));
-        groups::delete(transaction, &work.group, caller, now).await?;
+        groups::delete(transaction, &work.group, header).await?;
     } else if group.is_some_and(|group| group.body.deletion == Some(header.id)) {
         groups::set_deletion(transaction, &work.group, None).await?;
     }

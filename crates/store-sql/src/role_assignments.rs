@@ -1,13 +1,16 @@
 //! The role assignments.
 
 use async_trait::async_trait;
+use ucp_model::operation::Header;
 use ucp_model::{GroupId, RoleAssignmentId, Timestamp};
 use ucp_store::{
-    Error, NewRoleAssignment, RoleAssignment, RoleAssignments, role_assignment_keys, rules,
+    AuditEvent, Error, NewRoleAssignment, RoleAssignment, RoleAssignments, role_assignment_keys,
+    rules,
 };
 
 use crate::Sql;
 use crate::arm_resources::{arm_resources, read};
+use crate::audit_events;
 use crate::database::{Abort, Transaction, page, transaction, values};
 
 /// How many are read at once to find those of a group.
@@ -66,14 +69,15 @@ impl RoleAssignments for Sql {
     }
 }
 
-/// Removes a group from the role assignments that name it. They are locked after everything else, in the order of their
-/// keys.
+/// Removes a group from the role assignments that name it, and records that. They are locked after everything else, in the
+/// order of their keys.
 pub(crate) async fn unassign(
     transaction: &mut Transaction,
     group: &GroupId,
-    caller: &str,
-    now: Timestamp,
+    deletion: &Header,
 ) -> Result<(), Abort> {
+    let (caller, now) = (&deletion.caller, rules::ended_at(deletion));
+    let mut events = Vec::new();
     let mut after = None;
     loop {
         let keys = role_assignment_keys(None, after.as_ref());
@@ -81,34 +85,38 @@ pub(crate) async fn unassign(
         let listed: Vec<RoleAssignment> = rows.iter().map(read).collect::<Result<_, _>>()?;
         for assignment in &listed {
             if rules::without_group(assignment, group, caller, now).is_some() {
-                narrow(transaction, &assignment.id, group, caller, now).await?;
+                events.extend(narrow(transaction, &assignment.id, group, deletion).await?);
             }
         }
         if listed.len() < PAGE {
-            return Ok(());
+            return audit_events::append(transaction, &events).await;
         }
         after = listed.into_iter().last().map(|last| last.id);
     }
 }
 
-/// Removes the group from a role assignment, which may have changed since it was listed.
+/// Removes the group from a role assignment, which may have changed since it was listed. Returns what is to be recorded.
 async fn narrow(
     transaction: &mut Transaction,
     id: &RoleAssignmentId,
     group: &GroupId,
-    caller: &str,
-    now: Timestamp,
-) -> Result<(), Abort> {
-    let current = lock(transaction, id).await?;
-    let rest = current.and_then(|current| rules::without_group(&current, group, caller, now));
-    match rest {
-        None => Ok(()),
-        Some(rest) if rest.body.grant.scopes.is_empty() => {
-            transaction.execute(DELETE, values![id.key()]).await?;
-            Ok(())
-        }
-        Some(rest) => put(transaction, &rest).await,
+    deletion: &Header,
+) -> Result<Option<AuditEvent>, Abort> {
+    let Some(current) = lock(transaction, id).await? else {
+        return Ok(None);
+    };
+    let (caller, now) = (&deletion.caller, rules::ended_at(deletion));
+    let Some(rest) = rules::without_group(&current, group, caller, now) else {
+        return Ok(None);
+    };
+    match rest.body.grant.scopes.is_empty() {
+        true => transaction
+            .execute(DELETE, values![id.key()])
+            .await
+            .map(drop)?,
+        false => put(transaction, &rest).await?,
     }
+    Ok(Some(rules::narrowed(&current, &rest, deletion)))
 }
 
 async fn put(transaction: &mut Transaction, assignment: &RoleAssignment) -> Result<(), Abort> {

@@ -32,7 +32,7 @@ pub use self::plans::{
     begins_change, ended_plan, is_change, judge_policy, judge_policy_elsewhere, used_plan,
 };
 pub use self::predictions::{Predicted, predicted, track_record_key};
-pub use self::role_assignments::{refuse_unjudged, without_group};
+pub use self::role_assignments::{narrowed, refuse_unjudged, without_group};
 use crate::{
     Adoption, Error, FinishOperation, GroupUpdate, NewResourceWork, Precondition, RecordedTarget,
     ReferenceUpdate,

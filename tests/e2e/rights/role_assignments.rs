@@ -392,10 +392,20 @@ async fn a_deleted_group_takes_the_roles_over_it(kind: StoreKind) {
     let both = body("bob", "contributor", &[OURS, ACCOUNT]);
     put(&world, "alice", "both", &both).await.expect(201);
     let group = format!("{OURS}?{VERSION}");
-    world
-        .call_as("alice", "DELETE", &group, "")
-        .await
-        .expect(200);
+    let deleted = world.call_as("alice", "DELETE", &group, "").await;
+    deleted.expect(200);
+    let audited = world.audited().await;
+    let told = audited.iter().rev().take(3);
+    let told: Vec<_> = told.map(|event| (&*event.action, &event.id)).collect();
+    let [both, only] = ["both", "only"].map(|name| format!("{LIST}/{name}"));
+    assert_eq!(
+        told,
+        [
+            ("System.Resources/resourceGroups/delete", &OURS.to_owned()),
+            ("System.Resources/roleAssignments/delete", &only),
+            ("System.Resources/roleAssignments/write", &both),
+        ]
+    );
     world.put_group("ours").await;
     world.clock.advance(Duration::from_secs(5));
     assert!(!changes(&world, "bob", OURS).await);

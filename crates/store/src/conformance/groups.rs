@@ -9,9 +9,9 @@ use ucp_model::{Ended, Failure, Identifier, Operation, OperationId, Reference, R
 
 use super::fixture::*;
 use crate::{
-    Adoption, Basis, Claimed, Error, FinishOperation, GroupDeletion, GroupUpdate, NewOperation,
-    NewWork, OperationPage, OwnedPlace, Precondition, RecordedTarget, ReferenceUpdate, SealedPlace,
-    Status, TagsUpdate, rules,
+    Adoption, AuditPlace, Basis, Claimed, Error, FinishOperation, GroupDeletion, GroupUpdate,
+    NewOperation, NewWork, OperationPage, OwnedPlace, Precondition, RecordedTarget,
+    ReferenceUpdate, SealedPlace, Status, TagsUpdate, rules,
 };
 
 fn item(name: &str) -> ImportItem {
@@ -514,6 +514,15 @@ pub async fn a_finished_deletion_takes_the_roles_over_the_group(store: Engine) {
     assert_eq!(both.body.grant.scopes, [everything]);
     assert_eq!(both.body.modified_by, claimed.operation.header.caller);
     assert_eq!((both.revision, both.updated_at), (2, at(20)));
+    let audited = store.list_audit_events(at(0), AuditPlace::END, 9).await;
+    let audited = audited.unwrap();
+    let told: Vec<_> = audited
+        .iter()
+        .rev()
+        .map(|told| (told.event.id.clone(), told.event.at, told.event.operation))
+        .collect();
+    let told_of = |name| (id(name).to_string(), at(20), Some(operation_id(2)));
+    assert_eq!(told, [told_of("both"), told_of("only")]);
 }
 
 /// After a failed deletion the group is as usable as before.

@@ -1,12 +1,12 @@
 //! Role assignments.
 
 use tokio::task::JoinSet;
-use ucp_access::{Role, Scope, Subject};
+use ucp_access::{GrantChange, Role, Scope, Subject};
 use ucp_model::RoleAssignmentId;
 use ucp_model::operation::group::Task;
 
 use super::fixture::*;
-use crate::{Error, GroupDeletion, NewRoleAssignment, Precondition, RoleAssignment};
+use crate::{AuditPlace, Error, GroupDeletion, NewRoleAssignment, Precondition, RoleAssignment};
 
 fn id(name: &str) -> RoleAssignmentId {
     RoleAssignmentId::new("local", name).unwrap()
@@ -157,8 +157,10 @@ pub async fn a_removed_group_takes_the_roles_over_it(store: Engine) {
         create(&store, new_assignment(id(name), Role::Owner, scopes(given))).await;
     }
     let untouched = stored(&store, "above").await;
+    let before = [stored(&store, "both").await, stored(&store, "only").await];
     let deletion = on_group(1, "rg", Task::Delete);
     let (caller, now) = (deletion.caller.clone(), deletion.accepted_at);
+    let correlation_id = deletion.correlation_id.clone();
     let deleted = store.delete_resource_group(deletion, &Precondition::NONE, None);
     assert_eq!(deleted.await.unwrap(), GroupDeletion::Removed);
     assert_eq!(stored(&store, "only").await, None);
@@ -168,4 +170,30 @@ pub async fn a_removed_group_takes_the_roles_over_it(store: Engine) {
     assert_eq!(both.body.created_by, "alice");
     assert_eq!(both.body.modified_by, caller);
     assert_eq!((both.revision, both.updated_at), (2, now));
+
+    // The audit says what is gone.
+    let mut audited = store
+        .list_audit_events(at(0), AuditPlace::END, 9)
+        .await
+        .unwrap();
+    audited.reverse();
+    let after = [Some(both), None];
+    assert_eq!(audited.len(), 2);
+    for (told, (before, after)) in audited.iter().zip(before.iter().zip(&after)) {
+        let (event, before) = (&told.event, before.as_ref().unwrap());
+        let verb = if after.is_some() { "write" } else { "delete" };
+        assert_eq!(
+            event.action,
+            format!("System.Resources/roleAssignments/{verb}")
+        );
+        assert_eq!((&event.caller, event.at), (&caller, now));
+        assert_eq!(event.id, before.id.to_string());
+        assert_eq!(event.correlation_id, correlation_id);
+        assert_eq!(event.operation, None, "it was removed at once");
+        let change = GrantChange {
+            before: Some(before.body.grant.clone()),
+            after: after.as_ref().map(|after| after.body.grant.clone()),
+        };
+        assert_eq!(event.change, Some(change));
+    }
 }

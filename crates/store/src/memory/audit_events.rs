@@ -2,20 +2,13 @@ use async_trait::async_trait;
 use ucp_model::Timestamp;
 
 use super::Memory;
+use super::tables::Tables;
 use crate::{AuditEvent, AuditEvents, AuditPlace, Error, StoredAuditEvent};
 
 #[async_trait]
 impl AuditEvents for Memory {
     async fn append_audit_events(&self, events: &[AuditEvent]) -> Result<(), Error> {
-        let mut tables = self.tables();
-        for event in events {
-            tables.audited += 1;
-            let place = AuditPlace {
-                at: event.at,
-                sequence: tables.audited,
-            };
-            tables.audit_events.insert(place, event.clone());
-        }
+        self.tables().record(events);
         Ok(())
     }
 
@@ -46,5 +39,19 @@ impl AuditEvents for Memory {
             tables.audit_events.remove(place);
         }
         Ok(old.len() as u64)
+    }
+}
+
+impl Tables {
+    /// Appends events to the audit.
+    pub(super) fn record(&mut self, events: &[AuditEvent]) {
+        for event in events {
+            self.audited += 1;
+            let place = AuditPlace {
+                at: event.at,
+                sequence: self.audited,
+            };
+            self.audit_events.insert(place, event.clone());
+        }
     }
 }

@@ -109,7 +109,7 @@ impl Groups for Memory {
         }
         if references.is_empty() && !tables.has_leftovers_of_ours(&key) {
             tables.remove_register(&key);
-            tables.unassign(id, &deletion.caller, deletion.accepted_at);
+            tables.unassign(id, &deletion.header());
             tables.groups.remove(&key);
             return Ok(GroupDeletion::Removed);
         }

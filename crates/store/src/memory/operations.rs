@@ -455,8 +455,7 @@ impl Tables {
                 self.events.push(event);
             }
             self.remove_register(&key);
-            let header = &operation.header;
-            self.unassign(&work.group, &header.caller, rules::ended_at(header));
+            self.unassign(&work.group, &operation.header);
             self.groups.remove(&key);
         } else if let Some(group) = self.groups.get_mut(&key)
             && group.body.deletion == Some(operation.header.id)

@@ -1,4 +1,5 @@
 use async_trait::async_trait;
+use ucp_model::operation::Header;
 use ucp_model::{GroupId, RoleAssignmentId, Timestamp};
 
 use super::Memory;
@@ -54,13 +55,17 @@ impl RoleAssignments for Memory {
 }
 
 impl Tables {
-    /// Removes the group from the role assignments that name it.
-    pub(super) fn unassign(&mut self, group: &GroupId, caller: &str, now: Timestamp) {
+    /// Removes the group from the role assignments that name it, and records that.
+    pub(super) fn unassign(&mut self, group: &GroupId, deletion: &Header) {
+        let (caller, now) = (&deletion.caller, rules::ended_at(deletion));
+        let mut events = Vec::new();
         self.role_assignments.retain(|_, assignment| {
             if let Some(rest) = rules::without_group(assignment, group, caller, now) {
+                events.push(rules::narrowed(assignment, &rest, deletion));
                 *assignment = rest;
             }
             !assignment.body.grant.scopes.is_empty()
         });
+        self.record(&events);
     }
 }

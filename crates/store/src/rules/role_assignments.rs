@@ -1,9 +1,11 @@
 //! The rules for role assignments.
 
-use ucp_access::Scope;
+use ucp_access::{GrantChange, Scope};
+use ucp_model::operation::Header;
 use ucp_model::{GroupId, Timestamp};
 
-use crate::{Error, RoleAssignment};
+use super::ended_at;
+use crate::{AuditEvent, AuditOutcome, Error, RoleAssignment};
 
 /// Returns [`Error::PreconditionFailed`] if what is stored is not what was judged.
 pub fn refuse_unjudged(
@@ -35,4 +37,29 @@ pub fn without_group(
     rest.updated_at = now;
     rest.revision += 1;
     Some(rest)
+}
+
+/// Returns what the audit has of a role assignment from which the deletion of a group has taken the group. No request asks for
+/// that. The event has the correlation id of the deletion, and its operation, if there is one.
+pub fn narrowed(before: &RoleAssignment, rest: &RoleAssignment, deletion: &Header) -> AuditEvent {
+    let is_left = !rest.body.grant.scopes.is_empty();
+    let verb = if is_left { "write" } else { "delete" };
+    AuditEvent {
+        at: ended_at(deletion),
+        caller: deletion.caller.clone(),
+        peer: None,
+        action: format!("System.Resources/roleAssignments/{verb}"),
+        id: before.id.to_string(),
+        outcome: AuditOutcome::Allowed,
+        status: None,
+        code: None,
+        correlation_id: deletion.correlation_id.clone(),
+        request_id: deletion.id.to_string(),
+        operation: deletion.ended_at.map(|_| deletion.id),
+        change: Some(GrantChange {
+            before: Some(before.body.grant.clone()),
+            after: is_left.then(|| rest.body.grant.clone()),
+        }),
+        suppressed: 0,
+    }
 }
