@@ -1,7 +1,9 @@
 //! Types that nobody may change.
 
-use serde_json::json;
-use ucp_testkit::{ACCOUNT, GROUP, REGION, StoreKind, World, apply, on_every_store, tracked_by};
+use serde_json::{Value, json};
+use ucp_testkit::{
+    ACCOUNT, Builder, GROUP, REGION, StoreKind, World, apply, on_every_store, tracked_by,
+};
 
 /// The rule holds without authentication too, and for owners.
 #[apply(on_every_store)]
@@ -63,6 +65,46 @@ async fn nobody_changes_what_is_denied(kind: StoreKind) {
             .await
             .expect(201);
         world.settle().await;
+        world.finish().await;
+    }
+}
+
+/// Who owns a resource may delete it, so nobody changes that either: not even an owner of everything, nor a caller who needs no
+/// rights.
+#[tokio::test]
+async fn nobody_changes_the_owner_of_what_is_denied() {
+    let denied = ["AWS.Logs/*".parse().expect("types")];
+    let builders: [fn() -> Builder; 2] = [World::builder, || World::builder().granting(Vec::new())];
+    for builder in builders {
+        let before = builder().build().await;
+        let logs = format!(
+            "/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/AWS.Logs/LogGroup/:put"
+        );
+        let reference = tracked_by("AWS.Logs/LogGroup", "logs");
+        let put = json!({"trackedBy": reference, "properties": {"LogGroupName": "logs"}});
+        let put = put.to_string();
+        before
+            .call_as("root", "POST", &logs, &put)
+            .await
+            .expect(201);
+        before.settle().await;
+
+        let world = builder().over(&before.store).denying(&denied).build().await;
+        let patch = async |body| {
+            let body = Value::to_string(&body);
+            world.call_as("root", "PATCH", &reference, &body).await
+        };
+        for owned in [false, true] {
+            let refused = patch(json!({"ownedResource": owned})).await.expect(403);
+            assert_eq!(refused.code(), "AuthorizationFailed");
+            assert!(
+                refused.text.contains("denies changes of AWS.Logs/*"),
+                "{}",
+                refused.text
+            );
+        }
+        let tagged = patch(json!({"tags": {"team": "a"}})).await.expect(200);
+        assert_eq!(tagged.body["ownedResource"], true);
         world.finish().await;
     }
 }
