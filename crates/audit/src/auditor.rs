@@ -118,7 +118,7 @@ impl Auditor {
         self.send(permit, Some((event, place)), Some(written));
         match timeout_at(until, answer).await {
             Ok(Ok(true)) => Ok(()),
-            _ => Err(NotRecorded),
+            Ok(Ok(false) | Err(_)) | Err(_) => Err(NotRecorded),
         }
     }
 

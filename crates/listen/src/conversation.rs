@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::error::Error;
 use std::future::{pending, ready};
 use std::io::ErrorKind;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use hyper::body::{Body, Bytes, Incoming};
@@ -46,10 +45,6 @@ const UNNAMED: Refusal = Refusal {
 
 /// Why such a certificate is not accepted.
 const NAMELESS: &str = "it has no name";
-
-/// In the extensions of every request: the address at the other end of its connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Peer(pub SocketAddr);
 
 /// In the extensions of a request that came over TLS.
 #[derive(Clone, Debug)]

@@ -39,9 +39,10 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 pub use crate::certificate::{Authority, ClientCertificate};
-pub use crate::conversation::{OverTls, Peer};
+pub use crate::conversation::OverTls;
 pub use crate::guard::{AllowedHosts, Stranger};
 pub use crate::limits::{HEADERS, Http2Limits, Limits, WriteLimit};
+pub use crate::peers::Peer;
 pub use crate::places::Place;
 pub use crate::refusal::Refusal;
 pub use crate::tls::{Tls, TlsError, TlsFiles};

@@ -1,13 +1,17 @@
 //! How many connections and requests there are, of each peer and of all.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
 /// The bits of an IPv6 address that name the network. A host has all addresses of it.
 const NETWORK: u128 = u128::MAX << 64;
+
+/// In the extensions of every request: the address at the other end of its connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer(pub SocketAddr);
 
 /// Counts the open connections of each peer, and of all. What is under way beside another request of a connection counts as
 /// one.

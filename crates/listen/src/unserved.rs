@@ -4,7 +4,7 @@ use std::io;
 
 use tokio_rustls::rustls;
 
-use crate::conversation::Peer;
+use crate::peers::Peer;
 
 /// Why something is refused before it is a request of the service.
 #[derive(Clone, Debug, PartialEq, Eq)]

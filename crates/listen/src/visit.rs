@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::conversation::Peer;
+use crate::peers::Peer;
 use crate::places::Places;
 use crate::replying::Traffic;
 use crate::unserved::{Unserved, Witness};

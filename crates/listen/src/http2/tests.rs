@@ -19,9 +19,8 @@ use self::raw::{
     Raw, get, half_a_head, ping, take_back,
 };
 use super::*;
-use crate::conversation::Peer;
 use crate::limits::{Http2Limits, WriteLimit};
-use crate::peers::Peers;
+use crate::peers::{Peer, Peers};
 use crate::places::Places;
 use crate::replying::{CutOff, Replying, Traffic};
 
