@@ -12,7 +12,7 @@ const CONCAT: &str = "$concat";
 
 /// A value that depends on other resources.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Expression {
+pub enum Expression {
     /// The value at an address.
     Reference(Address),
     /// A text of several parts.
@@ -23,30 +23,34 @@ pub(crate) enum Expression {
 
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub enum Part {
+    /// A text.
     Text(String),
+    /// The value at an address.
     Reference(Address),
 }
 
 /// The address of a value: `NAME`, or `NAME#POINTER`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Address {
+pub struct Address {
     /// The name of a resource.
-    pub(crate) name: String,
+    pub name: String,
     /// The place in its live properties; `None` for its primary identifier.
-    pub(crate) pointer: Option<PointerBuf>,
+    pub pointer: Option<PointerBuf>,
 }
 
 /// Why an object is not an expression, although it has a member that only expressions have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Misread {
-    pub(crate) code: ProblemCode,
-    pub(crate) message: String,
+pub struct Misread {
+    /// What kind of problem it is.
+    pub code: ProblemCode,
+    /// What is wrong.
+    pub message: String,
 }
 
 impl Expression {
     /// Reads a value. `None` if it is an ordinary one.
-    pub(crate) fn read(value: &Value) -> Option<Result<Self, Misread>> {
+    pub fn read(value: &Value) -> Option<Result<Self, Misread>> {
         let members = value.as_object()?;
         let name = reserved_member(members)?;
         Some(Self::of_member(name, members))
@@ -92,7 +96,7 @@ impl Expression {
     }
 
     /// Returns the addresses in it.
-    pub(crate) fn addresses(&self) -> impl Iterator<Item = &Address> {
+    pub fn addresses(&self) -> impl Iterator<Item = &Address> {
         let (one, parts) = match self {
             Self::Reference(address) => (Some(address), [].as_slice()),
             Self::Concat(parts) => (None, parts.as_slice()),
@@ -162,7 +166,7 @@ fn invalid(message: impl Into<String>) -> Misread {
 }
 
 /// Visits the expressions in `value`, each with its place.
-pub(crate) fn visit(value: &Value, mut visit: impl FnMut(&Pointer, Result<Expression, Misread>)) {
+pub fn visit(value: &Value, mut visit: impl FnMut(&Pointer, Result<Expression, Misread>)) {
     visit_below(value, &mut PointerBuf::root(), &mut visit);
 }
 

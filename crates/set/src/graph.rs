@@ -4,20 +4,20 @@ use std::collections::VecDeque;
 
 /// What each member needs first: the indexes of other members.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Graph(pub(crate) Vec<Vec<usize>>);
+pub struct Graph(pub Vec<Vec<usize>>);
 
 /// The order of a graph, or its circles.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sorted {
+pub struct Sorted {
     /// The members, each after those it needs. Those on a circle, or after one, are left out.
-    pub(crate) order: Vec<usize>,
+    pub order: Vec<usize>,
     /// Circles, each from a member back to it. Every member that is on a circle is on one of these, or needs one.
-    pub(crate) circles: Vec<Vec<usize>>,
+    pub circles: Vec<Vec<usize>>,
 }
 
 impl Graph {
     /// Sorts the members. The work is linear in what they need.
-    pub(crate) fn sorted(&self) -> Sorted {
+    pub fn sorted(&self) -> Sorted {
         let Self(needs) = self;
         let mut needed_by: Vec<Vec<usize>> = vec![Vec::new(); needs.len()];
         let mut missing: Vec<usize> = needs.iter().map(Vec::len).collect();

@@ -5,6 +5,9 @@
 //! all that is wrong with it. In a linked value each reference names a tracking id, so that it means the same later on;
 //! [`resolve`](fn@resolve) puts the values in.
 //!
+//! [`Expression`] and [`Graph`] are what references and orders are made of, for others that read declarations with
+//! references.
+//!
 //! Nothing here performs I/O. Validating, showing and applying a set begin with these functions.
 
 mod declarations;
@@ -21,6 +24,8 @@ mod set;
 
 pub use declarations::{Declarations, DeclaredMember};
 pub use draft::{Draft, Linked, LinkedMember};
+pub use expression::{Address, Expression, Misread, Part, visit};
+pub use graph::{Graph, Sorted};
 pub use limits::{CONCAT_PARTS_MAX, LIMITS, MEMBERS_MAX, OUTPUTS_MAX, OUTSIDE_MAX, REFERENCES_MAX};
 pub use link::Link;
 pub use names::Outside;
