@@ -1,0 +1,358 @@
+//! What is wrong with a body, and what its addresses mean.
+
+use std::collections::HashSet;
+
+use ucp_model::ReferenceId;
+use ucp_set::{Expression, Graph, ProblemCode as Kind, visit};
+
+use crate::address::Excluded;
+use crate::body::{Base, Body, Mapping};
+use crate::deployed::State;
+use crate::names::Names;
+use crate::problem::{Problem, ProblemCode};
+use crate::resources::Resources;
+
+/// The maximum number of resources that are compared, on each side.
+pub const RESOURCES_MAX: usize = 10_000;
+
+const UNKNOWN: &str = "The value is not known yet. Declare it once it is.";
+
+/// What the addresses of a body mean.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    /// `moves`.
+    pub(crate) moves: Vec<Step>,
+    /// The moves of each event in `history`.
+    pub(crate) events: Vec<Vec<Step>>,
+    /// Whether each resource is excluded.
+    pub(crate) is_excluded: Vec<bool>,
+    /// What names in references mean.
+    pub(crate) names: Names,
+}
+
+/// A move between addresses.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) from_id: ReferenceId,
+    pub(crate) to_id: ReferenceId,
+}
+
+/// Checks a body. Fails with all that is wrong with it.
+pub(crate) fn check(
+    state: &State,
+    body: &Body,
+    resources: &mut Resources<'_>,
+) -> Result<Checked, Vec<Problem>> {
+    let mut checking = Checking {
+        body,
+        problems: Vec::new(),
+    };
+    checking.counts(state);
+    if !checking.problems.is_empty() {
+        return Err(checking.problems);
+    }
+    checking.names_twice(resources);
+    let is_excluded = checking.excluded(resources);
+    let moves = checking.moves(resources);
+    let events = checking.history(resources);
+    let names = checking.references(resources, &is_excluded);
+    match checking.problems.is_empty() {
+        true => Ok(Checked {
+            moves,
+            events,
+            is_excluded,
+            names,
+        }),
+        false => Err(checking.problems),
+    }
+}
+
+struct Checking<'a> {
+    body: &'a Body,
+    problems: Vec<Problem>,
+}
+
+impl Checking<'_> {
+    fn add(&mut self, place: impl Into<String>, code: ProblemCode, message: impl Into<String>) {
+        self.problems.push(Problem::new(place, code, message));
+    }
+
+    fn counts(&mut self, state: &State) {
+        let place = match self.body.base {
+            Base::Plane(_) => "/groups",
+            Base::Group(_) => "/resources",
+        };
+        let counts = [
+            (self.body.resources.len(), "declared"),
+            (state.resources.len(), "deployed in these groups"),
+        ];
+        for (count, what) in counts {
+            if count > RESOURCES_MAX {
+                let message = format!(
+                    "{count} resources are {what}, and {RESOURCES_MAX} may be. Name fewer groups."
+                );
+                self.add(place, ProblemCode::TooMany, message);
+            }
+        }
+    }
+
+    fn names_twice(&mut self, resources: &Resources<'_>) {
+        let mut groups = HashSet::new();
+        for group in &self.body.groups {
+            if !groups.insert(group.id.key()) {
+                let message = format!(
+                    "The group '{}' is named twice. Join the two.",
+                    group.id.name
+                );
+                self.add(&group.place, ProblemCode::DuplicateName, message);
+            }
+        }
+        for resource in resources.all_declared() {
+            let first = resources.at(resources.address(resource)).declared;
+            let first = first.unwrap_or(resource);
+            if first != resource {
+                let message = format!(
+                    "{} has the address {} too. Declare it once.",
+                    self.place(resources, first),
+                    in_words(resources.id(resource))
+                );
+                let place = self.place(resources, resource).to_owned();
+                self.add(place, ProblemCode::DuplicateName, message);
+            }
+        }
+    }
+
+    fn place(&self, resources: &Resources<'_>, declared: usize) -> &str {
+        &self.body.resources[declared - resources.all_declared().start].place
+    }
+
+    /// Returns whether each resource is excluded.
+    fn excluded(&mut self, resources: &Resources<'_>) -> Vec<bool> {
+        let mut is_excluded = vec![false; resources.count()];
+        let mut types = HashSet::new();
+        for (index, word) in self.body.exclude.iter().enumerate() {
+            match self.body.base.excluded(word) {
+                Ok(Excluded::Type(name)) => types.extend(resources.number_of_type(&name)),
+                Ok(Excluded::Address(id)) => {
+                    let at = resources.at_id(&id);
+                    for resource in [at.deployed, at.declared].into_iter().flatten() {
+                        is_excluded[resource] = true;
+                    }
+                }
+                Err(message) => {
+                    self.add(
+                        format!("/exclude/{index}"),
+                        ProblemCode::InvalidAddress,
+                        message,
+                    );
+                }
+            }
+        }
+        for (resource, is_excluded) in is_excluded.iter_mut().enumerate() {
+            *is_excluded |= types.contains(&resources.type_of(resource));
+        }
+        is_excluded
+    }
+
+    fn moves(&mut self, resources: &mut Resources<'_>) -> Vec<Step> {
+        let named: HashSet<String> = self
+            .body
+            .groups
+            .iter()
+            .map(|group| group.id.key())
+            .collect();
+        let steps = self.steps(resources, "/moves", &self.body.moves);
+        for (index, step) in &steps {
+            let is_named = |id: &ReferenceId| named.contains(&id.group.key());
+            let mut is_known = true;
+            for (end, id) in [("from", &step.from_id), ("to", &step.to_id)] {
+                if !is_named(id) {
+                    is_known = false;
+                    let message = format!(
+                        "The group '{}' is not among the groups of the body. Name it there, with all that it shall hold.",
+                        id.group.name
+                    );
+                    self.add(
+                        format!("/moves/{index}/{end}"),
+                        ProblemCode::UnnamedGroup,
+                        message,
+                    );
+                }
+            }
+            if is_known && resources.at(step.to).declared.is_none() {
+                let message = format!(
+                    "Nothing is declared at {}. Declare what moves there.",
+                    in_words(&step.to_id)
+                );
+                self.add(
+                    format!("/moves/{index}/to"),
+                    ProblemCode::Undeclared,
+                    message,
+                );
+            }
+        }
+        steps.into_iter().map(|(_, step)| step).collect()
+    }
+
+    fn history(&mut self, resources: &mut Resources<'_>) -> Vec<Vec<Step>> {
+        let mut ids = HashSet::new();
+        let events = self.body.history.as_deref().unwrap_or_default();
+        let mut read = Vec::with_capacity(events.len());
+        for (index, event) in events.iter().enumerate() {
+            let place = format!("/history/{index}");
+            if !ids.insert(&event.id) {
+                let message = format!(
+                    "The event '{}' is given twice. Choose another id.",
+                    event.id
+                );
+                self.add(format!("{place}/id"), ProblemCode::DuplicateName, message);
+            }
+            let steps = self.steps(resources, &format!("{place}/moves"), &event.moves);
+            read.push(steps.into_iter().map(|(_, step)| step).collect());
+        }
+        read
+    }
+
+    /// Reads moves that are made at once.
+    fn steps(
+        &mut self,
+        resources: &mut Resources<'_>,
+        place: &str,
+        moves: &[Mapping],
+    ) -> Vec<(usize, Step)> {
+        let (mut from_seen, mut to_seen) = (HashSet::new(), HashSet::new());
+        let mut steps = Vec::with_capacity(moves.len());
+        for (index, mapping) in moves.iter().enumerate() {
+            let place = format!("{place}/{index}");
+            let mut read = |end: &str, text: &str, seen: &mut HashSet<usize>| {
+                let place = format!("{place}/{end}");
+                let id = match self.body.base.address(text) {
+                    Ok(id) => id,
+                    Err(message) => {
+                        self.add(place, ProblemCode::InvalidAddress, message);
+                        return None;
+                    }
+                };
+                let address = resources.intern(&id);
+                if !seen.insert(address) {
+                    let message = format!(
+                        "Another move has {} as its `{end}` too. Take one of them out.",
+                        in_words(&id)
+                    );
+                    self.add(place, ProblemCode::DuplicateName, message);
+                }
+                Some((address, id))
+            };
+            let from = read("from", &mapping.from, &mut from_seen);
+            let to = read("to", &mapping.to, &mut to_seen);
+            let (Some((from, from_id)), Some((to, to_id))) = (from, to) else {
+                continue;
+            };
+            let is_same =
+                (from_id.type_name.as_str()).eq_ignore_ascii_case(to_id.type_name.as_str());
+            if !is_same {
+                let message = format!(
+                    "A {} cannot become a {}. A move keeps the type.",
+                    from_id.type_name.arm(),
+                    to_id.type_name.arm()
+                );
+                self.add(place, ProblemCode::DifferentTypes, message);
+            }
+            let step = Step {
+                from,
+                to,
+                from_id,
+                to_id,
+            };
+            steps.push((index, step));
+        }
+        steps
+    }
+
+    /// Looks up the names in references: of what is declared, and of what is excluded and so stays.
+    fn references(&mut self, resources: &Resources<'_>, is_excluded: &[bool]) -> Names {
+        let body = self.body;
+        let mut names = Names::default();
+        let first = resources.all_declared().start;
+        let mut needs: Vec<Vec<usize>> = Vec::with_capacity(body.resources.len());
+        let mut places: Vec<Vec<String>> = Vec::with_capacity(body.resources.len());
+        for (user, declared) in resources.all_declared().zip(&body.resources) {
+            let group = names.group(user, declared.address.group.key());
+            let (mut needed, mut needed_at) = (Vec::new(), Vec::new());
+            visit(&declared.properties, |at, expression| {
+                let place = || format!("{}/properties{at}", declared.place);
+                let expression = match expression {
+                    Ok(Expression::Unknown) => {
+                        return self.add(place(), ProblemCode::InvalidReference, UNKNOWN);
+                    }
+                    Ok(expression) => expression,
+                    Err(misread) => {
+                        let code = match misread.code {
+                            Kind::TooMany => ProblemCode::TooMany,
+                            _ => ProblemCode::InvalidReference,
+                        };
+                        return self.add(place(), code, misread.message);
+                    }
+                };
+                for address in expression.addresses() {
+                    let name = &address.name;
+                    let target = names.get_or_add(group, name, || {
+                        let id = body.base.name(name, &declared.address.group).ok();
+                        let at = id.map(|id| resources.at_id(&id)).unwrap_or_default();
+                        let stays = at.deployed.filter(|deployed| is_excluded[*deployed]);
+                        at.declared.or(stays)
+                    });
+                    match target {
+                        Some(target) if target >= first => {
+                            needed.push(target - first);
+                            needed_at.push(place());
+                        }
+                        Some(_) => {}
+                        None => {
+                            let message = match body.base.name(name, &declared.address.group) {
+                                Ok(id) => format!(
+                                    "Nothing is declared at {}, and nothing that is excluded is there. Refer to something that is.",
+                                    in_words(&id)
+                                ),
+                                Err(message) => message,
+                            };
+                            self.add(place(), ProblemCode::UnknownName, message);
+                        }
+                    }
+                }
+            });
+            needs.push(needed);
+            places.push(needed_at);
+        }
+        if body.deploy {
+            self.circles(Graph(needs), &places);
+        }
+        names
+    }
+
+    /// Tells of circles, each at the place where the first resource on it asks for the next.
+    fn circles(&mut self, graph: Graph, places: &[Vec<String>]) {
+        for circle in graph.sorted().circles {
+            let alias = |index: &usize| self.body.resources[*index].address.alias.as_str();
+            let Some(first) = circle.first() else {
+                continue;
+            };
+            let next = circle.get(1).unwrap_or(first);
+            let way: Vec<&str> = circle.iter().chain([first]).map(alias).collect();
+            let message = format!(
+                "The resources refer to each other in a circle: {}. Take one of these references out, or do not deploy.",
+                way.join(" → ")
+            );
+            let asks = graph.0[*first].iter().position(|need| need == next);
+            let place = asks.and_then(|at| places[*first].get(at).cloned());
+            self.add(place.unwrap_or_default(), ProblemCode::Cycle, message);
+        }
+    }
+}
+
+/// Returns an address as users write it.
+fn in_words(id: &ReferenceId) -> String {
+    format!("{}/{}/{}", id.group.name, id.type_name.arm(), id.alias)
+}

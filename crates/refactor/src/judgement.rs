@@ -1,0 +1,346 @@
+//! What the pairs come to: moves, ambiguities, what is refused and what changes. Rules 4 and 5.
+
+use std::collections::BTreeMap;
+
+use crate::body::Declared;
+use crate::content::Sha;
+use crate::deployed::Deployed;
+use crate::history::{Compared, Course};
+use crate::pairing::{Pairing, Standing, Unmappable};
+use crate::partition::{By, Colour, Graph, Partition};
+use crate::refactor::{
+    Ambiguity, AmbiguityReason, Changes, Environment, Move, Refactor, RefusalCode, Refused,
+};
+use crate::resources::{Resources, Side};
+
+/// Judges what was found. `has_same_secrets` tells whether the write-only values of a declaration are those that were
+/// last sent.
+pub(crate) fn judge(
+    resources: &Resources<'_>,
+    pairing: &Pairing<'_>,
+    compared: Compared,
+    has_same_secrets: &dyn Fn(&Deployed, &Declared) -> bool,
+) -> Refactor {
+    let graph = pairing.graph();
+    let mut judging = Judging {
+        resources,
+        pairing,
+        classes: pairing.classes(&graph),
+        graph,
+        is_named: vec![false; resources.count()],
+        refactor: Refactor {
+            history: compared.history,
+            environments: environments(resources),
+            ..Refactor::default()
+        },
+    };
+    if compared.course == Course::Diverged {
+        judging.diverged();
+    }
+    judging.unmappable();
+    judging.ambiguities();
+    judging.left_over();
+    judging.moves();
+    judging.changes(has_same_secrets);
+    judging.refactor
+}
+
+fn environments(resources: &Resources<'_>) -> Vec<Environment> {
+    let scopes = resources.environments().iter();
+    let environment = |scope: &&ucp_model::Scope| Environment {
+        scope: (*scope).clone(),
+        moves: 0,
+        ambiguities: 0,
+        refused: 0,
+    };
+    scopes.map(environment).collect()
+}
+
+struct Judging<'a> {
+    resources: &'a Resources<'a>,
+    pairing: &'a Pairing<'a>,
+    graph: Graph<'a>,
+    classes: Partition,
+    /// Whether an ambiguity or something that is refused names the resource.
+    is_named: Vec<bool>,
+    refactor: Refactor,
+}
+
+impl Judging<'_> {
+    fn refuse(&mut self, code: RefusalCode, from: &[usize], to: &[usize], message: String) {
+        let environments = self.named(from, to);
+        for environment in environments {
+            self.refactor.environments[environment].refused += 1;
+        }
+        self.refactor.refused.push(Refused {
+            from: self.resources.ids(from),
+            to: self.resources.ids(to),
+            code,
+            message,
+        });
+    }
+
+    fn is_ambiguous(&mut self, from: &[usize], to: &[usize], reason: AmbiguityReason) {
+        let environments = self.named(from, to);
+        for environment in environments {
+            self.refactor.environments[environment].ambiguities += 1;
+        }
+        self.refactor.ambiguities.push(Ambiguity {
+            from: self.resources.ids(from),
+            to: self.resources.ids(to),
+            reason,
+        });
+    }
+
+    /// Notes that resources are named, and returns their environments.
+    fn named(&mut self, from: &[usize], to: &[usize]) -> Vec<usize> {
+        let all = from.iter().chain(to);
+        let mut environments = Vec::new();
+        for resource in all {
+            self.is_named[*resource] = true;
+            environments.push(self.resources.environment(*resource));
+        }
+        environments.sort_unstable();
+        environments.dedup();
+        environments
+    }
+
+    fn diverged(&mut self) {
+        let history = &self.refactor.history;
+        let common = match &history.common {
+            Some(event) => format!("after '{event}'"),
+            None => "from the beginning".to_owned(),
+        };
+        let message = format!(
+            "The history of the groups is another one {common}: they have had {}. Take the history that is recorded for them.",
+            history.environment.join(", ")
+        );
+        self.refuse(RefusalCode::HistoryDiverged, &[], &[], message);
+        let environments = self.refactor.environments.iter_mut();
+        environments.for_each(|environment| environment.refused += 1);
+    }
+
+    fn unmappable(&mut self) {
+        for unmappable in &self.pairing.unmappable {
+            match unmappable {
+                Unmappable::Missing(step) => {
+                    let message = "Nothing is deployed at either address. Take the move out, or correct its `from`.";
+                    let to = self.resources.at(step.to).declared;
+                    let code = RefusalCode::SourceMissing;
+                    self.refuse(code, &[], to.as_slice(), message.to_owned());
+                    if let Some(refused) = self.refactor.refused.last_mut() {
+                        refused.from = vec![step.from_id.clone()];
+                    }
+                }
+                Unmappable::Taken { deployed, declared } => self.taken(*deployed, *declared),
+            }
+        }
+    }
+
+    fn taken(&mut self, deployed: usize, declared: usize) {
+        let message = "Another resource stays at the new address. Move that one too, or choose another address.";
+        let code = RefusalCode::TargetTaken;
+        self.refuse(code, &[deployed], &[declared], message.to_owned());
+    }
+
+    /// Rule 4: a class that is left with both sides is an ambiguity.
+    fn ambiguities(&mut self) {
+        for (deployed, declared) in &self.pairing.same_identity {
+            self.is_ambiguous(deployed, declared, AmbiguityReason::Identical);
+        }
+        let classes = self.classes.classes();
+        let sides = classes.map(|members| self.pairing.open_sides(members));
+        let mut left: Vec<[Vec<usize>; 2]> = sides
+            .filter(|[deployed, declared]| !deployed.is_empty() && !declared.is_empty())
+            .collect();
+        left.sort_unstable();
+        for [mut deployed, mut declared] in left {
+            let reason = match (&deployed[..], &declared[..]) {
+                ([one], [other]) => {
+                    let [old, new] = self.pairing.others(*one, *other);
+                    deployed.extend(old.filter(|old| self.pairing.is_open(*old)));
+                    declared.extend(new.filter(|new| self.pairing.is_open(*new)));
+                    AmbiguityReason::AddressReused
+                }
+                _ => AmbiguityReason::Identical,
+            };
+            self.is_ambiguous(&deployed, &declared, reason);
+        }
+    }
+
+    fn is_left_over(&self, resource: usize) -> bool {
+        self.pairing.is_open(resource) && !self.is_named[resource]
+    }
+
+    /// Rule 5: what is left over in two environments, at one address or else of one content, cannot move between them.
+    fn left_over(&mut self) {
+        let resources = self.resources;
+        for deployed in resources.all_deployed() {
+            let at = resources.at(resources.address(deployed));
+            if let Some(declared) = at.declared
+                && self.is_left_over(deployed)
+                && self.is_left_over(declared)
+                && resources.environment(deployed) != resources.environment(declared)
+            {
+                self.between(&[deployed], &[declared]);
+            }
+        }
+        let mut contents = Partition::of(&self.colours_anywhere(), &self.graph);
+        contents.refine(&self.graph, By::Targets);
+        let mut classes: Vec<[Vec<usize>; 2]> = contents
+            .classes()
+            .map(|members| self.pairing.open_sides(members))
+            .collect();
+        classes.sort_unstable();
+        for mut sides in classes {
+            sides
+                .iter_mut()
+                .for_each(|side| side.retain(|resource| self.is_left_over(*resource)));
+            let [deployed, declared] = &sides;
+            if !deployed.is_empty() && !declared.is_empty() {
+                self.between(deployed, declared);
+            }
+        }
+    }
+
+    /// Returns what is left over by its content in any environment. What was refused at one address is the same on both
+    /// sides; everything else is what it is.
+    fn colours_anywhere(&self) -> Vec<Colour<Sha>> {
+        let colour = |resource: usize| {
+            let number = match self.pairing.standing(resource) {
+                Standing::Same(other, _) => resource.min(other),
+                Standing::Open if self.is_named[resource] => {
+                    let at = self.resources.at(self.resources.address(resource));
+                    at.deployed.unwrap_or(resource)
+                }
+                Standing::Open => match self.pairing.digest_in(resource, b"") {
+                    Some(digest) => return Colour::Content(digest),
+                    None => resource,
+                },
+                Standing::Aside => resource,
+            };
+            Colour::Known {
+                number,
+                is_unchanged: false,
+            }
+        };
+        (0..self.resources.count()).map(colour).collect()
+    }
+
+    /// Refuses a move between environments.
+    fn between(&mut self, from: &[usize], to: &[usize]) {
+        let account = |resource: &usize| &self.resources.scope(*resource).account;
+        let mut accounts = from.iter().map(account);
+        let is_within = accounts.any(|one| {
+            to.iter()
+                .any(|other| account(other).eq_ignore_ascii_case(one))
+        });
+        let (code, what) = match is_within {
+            true => (RefusalCode::RegionChanges, "region"),
+            false => (RefusalCode::AccountChanges, "account"),
+        };
+        let message = format!(
+            "No resource can move to another {what}. Declare it where it is, or under another address, to make a new one."
+        );
+        self.refuse(code, from, to, message);
+    }
+
+    /// Collects what moves, and refuses what is between environments, or onto an address where another stays.
+    fn moves(&mut self) {
+        let mut moves: BTreeMap<usize, (usize, Move)> = BTreeMap::new();
+        for deployed in self.resources.all_deployed() {
+            let Standing::Same(declared, reason) = self.pairing.standing(deployed) else {
+                continue;
+            };
+            let is_between =
+                self.resources.environment(deployed) != self.resources.environment(declared);
+            let is_moved = self.resources.address(deployed) != self.resources.address(declared);
+            let is_kept = self.pairing.is_kept(deployed, declared);
+            if is_between && !is_kept {
+                self.between(&[deployed], &[declared]);
+            } else if let (true, false, Some(reason)) = (is_moved, is_kept, reason) {
+                let found = Move {
+                    from: self.resources.id(deployed).clone(),
+                    to: self.resources.id(declared).clone(),
+                    identifier: self.resources.identifier(deployed).cloned(),
+                    reason,
+                };
+                moves.insert(deployed, (declared, found));
+            }
+        }
+        // One that cannot move stays at an address that another may move to.
+        let mut left: Vec<usize> = moves.keys().rev().copied().collect();
+        while let Some(deployed) = left.pop() {
+            let Some((declared, _)) = moves.get(&deployed) else {
+                continue;
+            };
+            let declared = *declared;
+            let there = self.resources.at(self.resources.address(declared)).deployed;
+            if there.is_none_or(|there| moves.contains_key(&there)) {
+                continue;
+            }
+            moves.remove(&deployed);
+            self.taken(deployed, declared);
+            let comes = self.resources.at(self.resources.address(deployed)).declared;
+            if let Some(Standing::Same(other, _)) = comes.map(|comes| self.pairing.standing(comes))
+            {
+                left.push(other);
+            }
+        }
+        for (deployed, (_, found)) in moves {
+            let environment = self.resources.environment(deployed);
+            self.refactor.environments[environment].moves += 1;
+            self.refactor.moves.push(found);
+        }
+    }
+
+    fn changes(&mut self, has_same_secrets: &dyn Fn(&Deployed, &Declared) -> bool) {
+        let mut changes = Changes::default();
+        for deployed in self.resources.all_deployed() {
+            if self.is_left_over(deployed) {
+                changes.undeclared.push(self.resources.id(deployed).clone());
+            }
+        }
+        for declared in self.resources.all_declared() {
+            let id = self.resources.id(declared);
+            if self.is_left_over(declared) {
+                changes.create.push(id.clone());
+            } else if let Standing::Same(deployed, _) = self.pairing.standing(declared)
+                && !self.is_named[declared]
+                && !self.pairing.is_kept(deployed, declared)
+                && self.is_changed(deployed, declared, has_same_secrets)
+            {
+                changes.update.push(id.clone());
+            }
+        }
+        self.refactor.changes = changes;
+    }
+
+    fn is_changed(
+        &self,
+        deployed: usize,
+        declared: usize,
+        has_same_secrets: &dyn Fn(&Deployed, &Declared) -> bool,
+    ) -> bool {
+        let (Some(old), Some(new)) = (
+            self.pairing.content(deployed),
+            self.pairing.content(declared),
+        ) else {
+            return true;
+        };
+        let refers_to_the_same = || {
+            let slots = old.slots.iter().zip(&new.slots);
+            let class = |target| self.classes.class_of(target);
+            slots
+                .into_iter()
+                .all(|(old, new)| class(old.target) == class(new.target))
+        };
+        let secrets = match (self.resources.side(deployed), self.resources.side(declared)) {
+            (Side::Deployed(deployed), Side::Declared(declared)) => {
+                has_same_secrets(deployed, declared)
+            }
+            _ => true,
+        };
+        old.digest != new.digest || !refers_to_the_same() || !secrets
+    }
+}

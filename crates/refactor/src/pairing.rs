@@ -1,0 +1,495 @@
+//! Which deployed resource each declared one is: rules 1 to 3.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::check::{Checked, Step};
+use crate::content::{Content, Reader, Sha, Slot, sha};
+use crate::history::Course;
+use crate::partition::{By, Colour, Graph, Partition};
+use crate::refactor::Reason;
+use crate::resources::Resources;
+
+/// How often what was found is looked at for what follows from it. Each time, all that follows from the content is found
+/// at once, so more than a few times is only needed for declarations that are made for it. What is left is not guessed.
+const ROUNDS_MAX: usize = 20;
+
+/// What is known of a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// Nothing yet.
+    Open,
+    /// It is the same as this one of the other side, for this reason; `None` if both have the same address.
+    Same(usize, Option<Reason>),
+    /// It is left as it is: excluded, or named by what is refused or ambiguous.
+    Aside,
+}
+
+/// A move that the user asks for and that cannot be, by its addresses.
+#[derive(Clone, Debug)]
+pub(crate) enum Unmappable {
+    /// Nothing is deployed at either address.
+    Missing(Step),
+    /// Another resource is to move to the same address.
+    Taken { deployed: usize, declared: usize },
+}
+
+/// Which resources are the same.
+#[derive(Debug)]
+pub(crate) struct Pairing<'a> {
+    resources: &'a Resources<'a>,
+    reader: Reader<'a>,
+    is_excluded: &'a [bool],
+    standing: Vec<Standing>,
+    contents: Vec<Option<Content>>,
+    /// The digests of the contents, with their references open.
+    digests: Vec<Option<Sha>>,
+    /// What was mapped, and cannot be.
+    pub(crate) unmappable: Vec<Unmappable>,
+    /// What has an identifier that several resources have.
+    pub(crate) same_identity: Vec<(Vec<usize>, Vec<usize>)>,
+}
+
+/// Two resources that may be the same: a deployed and a declared one.
+type Candidate = (usize, usize, Option<Reason>);
+
+impl<'a> Pairing<'a> {
+    pub(crate) fn new(
+        resources: &'a Resources<'a>,
+        reader: Reader<'a>,
+        is_excluded: &'a [bool],
+    ) -> Self {
+        Self {
+            resources,
+            reader,
+            is_excluded,
+            standing: vec![Standing::Open; resources.count()],
+            contents: Vec::new(),
+            digests: Vec::new(),
+            unmappable: Vec::new(),
+            same_identity: Vec::new(),
+        }
+    }
+
+    /// Finds what is the same.
+    pub(crate) fn find(&mut self, checked: &Checked, course: Course) {
+        self.map(checked, course);
+        self.identify();
+        self.set_excluded_aside();
+        self.contents.resize(self.resources.count(), None);
+        self.digests.resize(self.resources.count(), None);
+        (0..self.resources.count()).for_each(|resource| self.read(resource));
+        for _ in 0..ROUNDS_MAX {
+            let found = self.next();
+            if found.is_empty() {
+                return;
+            }
+            self.pair_and_read(&found);
+        }
+        let classes = self.classes(&self.graph());
+        let in_place = self.in_place(&classes);
+        self.pair_and_read(&in_place);
+    }
+
+    pub(crate) fn standing(&self, resource: usize) -> Standing {
+        self.standing[resource]
+    }
+
+    pub(crate) fn is_open(&self, resource: usize) -> bool {
+        self.standing[resource] == Standing::Open
+    }
+
+    /// Returns whether two resources that are the same stay apart, since one of them is excluded.
+    pub(crate) fn is_kept(&self, one: usize, other: usize) -> bool {
+        self.is_excluded[one] || self.is_excluded[other]
+    }
+
+    pub(crate) fn content(&self, resource: usize) -> Option<&Content> {
+        self.contents[resource].as_ref()
+    }
+
+    fn is_at_one_address(&self, one: usize, other: usize) -> bool {
+        self.resources.address(one) == self.resources.address(other)
+    }
+
+    fn same_as(&self, resource: usize) -> Option<usize> {
+        match self.standing[resource] {
+            Standing::Same(other, _) => Some(other),
+            Standing::Open | Standing::Aside => None,
+        }
+    }
+
+    fn read(&mut self, resource: usize) {
+        let same_as = |declared| self.same_as(declared);
+        self.contents[resource] = self.reader.content(resource, &same_as);
+        let environment = self.resources.scope(resource).key();
+        self.digests[resource] = self.digest_in(resource, environment.as_bytes());
+    }
+
+    fn pair(&mut self, (deployed, declared, reason): Candidate) {
+        self.standing[deployed] = Standing::Same(declared, reason);
+        self.standing[declared] = Standing::Same(deployed, reason);
+    }
+
+    /// Pairs what was found, and reads again what refers to it: AWS's values of it are known now.
+    fn pair_and_read(&mut self, found: &[Candidate]) {
+        found.iter().for_each(|candidate| self.pair(*candidate));
+        let graph = self.graph();
+        let declared = found.iter().map(|(_, declared, _)| *declared);
+        let users = declared.flat_map(|declared| graph.users(declared));
+        let mut users: Vec<usize> = users.collect();
+        users.sort_unstable();
+        users.dedup();
+        users.into_iter().for_each(|user| self.read(user));
+    }
+
+    /// Rule 1: what the user says, the pending events of the history first.
+    fn map(&mut self, checked: &Checked, course: Course) {
+        // Where each deployed resource has come to, and what is at each address by then.
+        let mut at: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut moved: BTreeMap<usize, usize> = BTreeMap::new();
+        for deployed in self.resources.all_deployed() {
+            let address = self.resources.address(deployed);
+            at.entry(address).or_default().push(deployed);
+        }
+        let mut make = |at: &mut HashMap<usize, Vec<usize>>, steps: &[Step]| -> Vec<Step> {
+            let is_missing =
+                |step: &&Step| !at.contains_key(&step.from) && !at.contains_key(&step.to);
+            let missing = steps.iter().filter(is_missing).cloned().collect();
+            let sources = steps.iter().map(|step| at.remove(&step.from));
+            let sources: Vec<Option<Vec<usize>>> = sources.collect();
+            for (step, sources) in steps.iter().zip(sources) {
+                for deployed in sources.into_iter().flatten() {
+                    at.entry(step.to).or_default().push(deployed);
+                    moved.insert(deployed, step.to);
+                }
+            }
+            missing
+        };
+        if let Course::From(first) = course {
+            for steps in checked.events.iter().skip(first) {
+                // Groups that never had a resource have no move of it to make.
+                make(&mut at, steps);
+            }
+        }
+        for missing in make(&mut at, &checked.moves) {
+            if let Some(declared) = self.resources.at(missing.to).declared {
+                self.standing[declared] = Standing::Aside;
+            }
+            self.unmappable.push(Unmappable::Missing(missing));
+        }
+        for (deployed, address) in moved {
+            let Some(declared) = self.resources.at(address).declared else {
+                continue;
+            };
+            match self.standing[declared] {
+                Standing::Open => self.pair((deployed, declared, Some(Reason::Mapping))),
+                Standing::Same(..) | Standing::Aside => {
+                    self.standing[deployed] = Standing::Aside;
+                    let taken = Unmappable::Taken { deployed, declared };
+                    self.unmappable.push(taken);
+                }
+            }
+        }
+    }
+
+    /// Rule 2: who declares an identifier is the resource that has it.
+    fn identify(&mut self) {
+        let mut by_identity: BTreeMap<_, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+        for resource in 0..self.resources.count() {
+            let identifier = self.resources.identifier(resource);
+            if let (true, Some(identifier)) = (self.is_open(resource), identifier) {
+                let environment = self.resources.environment(resource);
+                let type_number = self.resources.type_of(resource);
+                let key = (environment, type_number, identifier.as_str());
+                let (deployed, declared) = by_identity.entry(key).or_default();
+                match self.resources.is_declared(resource) {
+                    false => deployed.push(resource),
+                    true => declared.push(resource),
+                }
+            }
+        }
+        for (mut deployed, mut declared) in by_identity.into_values() {
+            for one in &deployed {
+                let at = self.resources.at(self.resources.address(*one)).declared;
+                if let Some(other) = at.filter(|other| declared.contains(other)) {
+                    self.pair((*one, other, Some(Reason::Identity)));
+                }
+            }
+            deployed.retain(|resource| self.is_open(*resource));
+            declared.retain(|resource| self.is_open(*resource));
+            match (&deployed[..], &declared[..]) {
+                ([], _) | (_, []) => {}
+                ([one], [other]) => self.pair((*one, *other, Some(Reason::Identity))),
+                _ => {
+                    for resource in deployed.iter().chain(&declared) {
+                        self.standing[*resource] = Standing::Aside;
+                    }
+                    self.same_identity.push((deployed, declared));
+                }
+            }
+        }
+    }
+
+    /// What is excluded stays: it is the same as what is declared at its address, and nothing else.
+    fn set_excluded_aside(&mut self) {
+        for resource in 0..self.resources.count() {
+            if !self.is_excluded[resource] || !self.is_open(resource) {
+                continue;
+            }
+            let at = self.resources.at(self.resources.address(resource));
+            match (at.deployed, at.declared) {
+                (Some(deployed), Some(declared))
+                    if self.is_open(deployed) && self.is_open(declared) =>
+                {
+                    self.pair((deployed, declared, None));
+                }
+                _ => self.standing[resource] = Standing::Aside,
+            }
+        }
+    }
+
+    /// Rule 3: what follows from what is known so far.
+    fn next(&self) -> Vec<Candidate> {
+        let graph = self.graph();
+        let classes = self.classes(&graph);
+        let mut parts = classes.clone();
+        parts.refine(&graph, By::TargetsAndUsers);
+        let mut found = Vec::new();
+        for (partition, reason) in [(&classes, Reason::Digest), (&parts, Reason::Structure)] {
+            for members in partition.classes() {
+                let [deployed, declared] = self.open_sides(members);
+                if let ([deployed], [declared]) = (&deployed[..], &declared[..]) {
+                    found.push((*deployed, *declared, Some(reason)));
+                }
+            }
+        }
+        // A class of one and one is a part too.
+        found.sort_by_key(|(deployed, _, _)| *deployed);
+        found.dedup_by_key(|(deployed, _, _)| *deployed);
+        let found = self.without_reused_addresses(found);
+        if !found.is_empty() {
+            return found;
+        }
+        let found = self.at_equal_addresses(&parts);
+        if !found.is_empty() {
+            return found;
+        }
+        self.lowest(self.in_place(&classes), &graph)
+    }
+
+    /// Returns the open members of a class, the deployed ones and the declared ones, in their order.
+    pub(crate) fn open_sides(&self, members: &[usize]) -> [Vec<usize>; 2] {
+        let mut sides = [Vec::new(), Vec::new()];
+        for member in members.iter().filter(|member| self.is_open(**member)) {
+            sides[usize::from(self.resources.is_declared(*member))].push(*member);
+        }
+        sides.iter_mut().for_each(|side| side.sort_unstable());
+        sides
+    }
+
+    /// Returns the classes of what has one digest, with that of what it refers to.
+    pub(crate) fn classes(&self, graph: &Graph<'_>) -> Partition {
+        let resources = 0..self.resources.count();
+        let colours: Vec<Colour<Sha>> = resources.map(|resource| self.colour(resource)).collect();
+        let mut classes = Partition::of(&colours, graph);
+        classes.refine(graph, By::Targets);
+        classes
+    }
+
+    pub(crate) fn graph(&self) -> Graph<'_> {
+        const NONE: &[Slot] = &[];
+        let slots = self.contents.iter();
+        let slots = slots.map(|content| content.as_ref().map_or(NONE, |content| &content.slots));
+        Graph::new(self.resources, slots.collect())
+    }
+
+    fn colour(&self, resource: usize) -> Colour<Sha> {
+        let known = |number, is_unchanged| Colour::Known {
+            number,
+            is_unchanged,
+        };
+        match self.standing[resource] {
+            Standing::Same(other, _) => {
+                let digest = |resource: usize| Some(self.content(resource)?.digest);
+                let is_unchanged = digest(resource).is_some() && digest(resource) == digest(other);
+                known(resource.min(other), is_unchanged)
+            }
+            Standing::Aside => known(resource, false),
+            Standing::Open => match self.digests[resource] {
+                Some(digest) => Colour::Content(digest),
+                None => known(resource, false),
+            },
+        }
+    }
+
+    /// Returns the digest of a resource in an environment, with its references open. Who declares an identifier has none,
+    /// nor has what was never put.
+    pub(crate) fn digest_in(&self, resource: usize, environment: &[u8]) -> Option<Sha> {
+        let is_declared = self.resources.is_declared(resource);
+        if is_declared && self.resources.identifier(resource).is_some() {
+            return None;
+        }
+        let content = self.content(resource)?;
+        let type_name = self.resources.id(resource).type_name.as_str();
+        let type_name = type_name.to_ascii_lowercase();
+        Some(sha([environment, type_name.as_bytes(), &content.digest]))
+    }
+
+    /// Leaves out what would move away from, or onto, an address where another would stay without a counterpart: there
+    /// the one may have been changed, and not moved.
+    fn without_reused_addresses(&self, found: Vec<Candidate>) -> Vec<Candidate> {
+        let mut candidate_of = HashMap::new();
+        for (index, (deployed, declared, _)) in found.iter().enumerate() {
+            candidate_of.insert(*deployed, index);
+            candidate_of.insert(*declared, index);
+        }
+        let mut is_left_out = vec![false; found.len()];
+        let mut left: Vec<usize> = (0..found.len()).rev().collect();
+        while let Some(index) = left.pop() {
+            if is_left_out[index] {
+                continue;
+            }
+            let (deployed, declared, _) = found[index];
+            let is_candidate = |resource: usize| {
+                (candidate_of.get(&resource)).is_some_and(|other| !is_left_out[*other])
+            };
+            let [old, new] = self.others(deployed, declared);
+            let goes = old.is_none_or(|old| is_candidate(old) || self.leaves(old));
+            let comes = new.is_none_or(|new| is_candidate(new) || self.same_as(new).is_some());
+            if goes && comes {
+                continue;
+            }
+            is_left_out[index] = true;
+            for resource in [deployed, declared] {
+                let at = self.resources.at(self.resources.address(resource));
+                let there = [at.deployed, at.declared].into_iter().flatten();
+                left.extend(there.filter_map(|there| candidate_of.get(&there)));
+            }
+        }
+        let found = found.into_iter().zip(is_left_out);
+        let found = found.filter(|(_, is_left_out)| !is_left_out);
+        found.map(|(candidate, _)| candidate).collect()
+    }
+
+    /// Returns the other resources at the addresses of a pair: what is deployed at the new address, and what is declared
+    /// at the old one.
+    pub(crate) fn others(&self, deployed: usize, declared: usize) -> [Option<usize>; 2] {
+        if self.is_at_one_address(deployed, declared) {
+            return [None, None];
+        }
+        let old = self.resources.at(self.resources.address(declared)).deployed;
+        let new = self.resources.at(self.resources.address(deployed)).declared;
+        [old, new]
+    }
+
+    /// Returns whether a deployed resource is known to move away from its address.
+    fn leaves(&self, deployed: usize) -> bool {
+        self.same_as(deployed).is_some_and(|declared| {
+            !self.is_at_one_address(deployed, declared) && !self.is_kept(deployed, declared)
+        })
+    }
+
+    /// Rule 3b: in parts of several, what has the same address on both sides is the same.
+    fn at_equal_addresses(&self, parts: &Partition) -> Vec<Candidate> {
+        let mut found = Vec::new();
+        for deployed in self.resources.all_deployed() {
+            let at = self.resources.at(self.resources.address(deployed));
+            if let Some(declared) = at.declared
+                && self.is_open(deployed)
+                && self.is_open(declared)
+                && parts.class_of(deployed) == parts.class_of(declared)
+            {
+                found.push((deployed, declared, None));
+            }
+        }
+        found
+    }
+
+    /// Rule 3c: what has the same address on both sides, and a content that the other side has not, was changed there.
+    fn in_place(&self, classes: &Partition) -> Vec<Candidate> {
+        let classes_with = |side: std::ops::Range<usize>| {
+            let mut is_there = HashMap::new();
+            for resource in side.filter(|resource| self.is_open(*resource)) {
+                is_there.insert(classes.class_of(resource), ());
+            }
+            is_there
+        };
+        let with_deployed = classes_with(self.resources.all_deployed());
+        let with_declared = classes_with(self.resources.all_declared());
+        let mut found = Vec::new();
+        for deployed in self.resources.all_deployed() {
+            let at = self.resources.at(self.resources.address(deployed));
+            if let Some(declared) = at.declared
+                && self.is_open(deployed)
+                && self.is_open(declared)
+                && self.resources.environment(deployed) == self.resources.environment(declared)
+                && !with_declared.contains_key(&classes.class_of(deployed))
+                && !with_deployed.contains_key(&classes.class_of(declared))
+            {
+                found.push((deployed, declared, None));
+            }
+        }
+        found
+    }
+
+    /// Returns those of what was changed in place that nothing can turn out to be but each other; or else those that do
+    /// not refer to others of them, since a reference to one is a change only as long as that one is not known. On a
+    /// circle, all of them are left.
+    fn lowest(&self, candidates: Vec<Candidate>, graph: &Graph<'_>) -> Vec<Candidate> {
+        let only = self.only_each_other(&candidates);
+        if !only.is_empty() {
+            return only;
+        }
+        let mut is_above = vec![false; self.resources.count()];
+        let ends = candidates.iter().flat_map(|(one, other, _)| [*one, *other]);
+        let mut left: Vec<usize> = ends.collect();
+        while let Some(resource) = left.pop() {
+            for user in graph.users(resource) {
+                if self.is_open(user) && !is_above[user] {
+                    is_above[user] = true;
+                    left.push(user);
+                }
+            }
+        }
+        let is_lowest = |(one, other, _): &Candidate| !is_above[*one] && !is_above[*other];
+        match candidates.iter().any(is_lowest) {
+            true => candidates.into_iter().filter(is_lowest).collect(),
+            false => candidates,
+        }
+    }
+
+    /// Returns those of the candidates whose content, references aside, no other open resource of the other side has.
+    fn only_each_other(&self, candidates: &[Candidate]) -> Vec<Candidate> {
+        let kind = |resource: usize| {
+            (
+                self.resources.environment(resource),
+                self.resources.type_of(resource),
+            )
+        };
+        let is_unfinished = |resource: usize| {
+            self.content(resource)
+                .is_some_and(|content| content.is_open)
+        };
+        let mut with_digest: HashMap<(bool, Sha), usize> = HashMap::new();
+        let mut unfinished: HashMap<(usize, usize), usize> = HashMap::new();
+        for resource in (0..self.resources.count()).filter(|resource| self.is_open(*resource)) {
+            if let Some(digest) = self.digests[resource] {
+                let key = (self.resources.is_declared(resource), digest);
+                *with_digest.entry(key).or_default() += 1;
+            }
+            if is_unfinished(resource) {
+                *unfinished.entry(kind(resource)).or_default() += 1;
+            }
+        }
+        let is_only = |(deployed, declared, _): &&Candidate| {
+            let (old, new) = (self.digests[*deployed], self.digests[*declared]);
+            let others = |is_declared: bool, digest: Option<Sha>| {
+                let count = digest.and_then(|digest| with_digest.get(&(is_declared, digest)));
+                count.copied().unwrap_or_default() - usize::from(digest.is_some() && old == new)
+            };
+            let open = unfinished.get(&kind(*deployed)).copied();
+            others(true, old) == 0 && others(false, new) == 0 && open.unwrap_or_default() == 0
+        };
+        candidates.iter().filter(is_only).copied().collect()
+    }
+}

@@ -1,0 +1,581 @@
+//! Rules 1 to 3: what is the same.
+
+use serde_json::{Value, json};
+use ucp_refactor::{Declared, Deployed};
+
+use crate::world::*;
+
+fn old(alias: &str, declared: Value) -> Deployed {
+    deployed(
+        &format!("s/AWS.SQS/Queue/{alias}"),
+        &format!("id-{alias}"),
+        declared,
+        json!({}),
+    )
+}
+
+fn new(alias: &str, properties: Value) -> Declared {
+    declared(&format!("s/AWS.SQS/Queue/{alias}"), properties)
+}
+
+fn n(number: usize) -> Value {
+    json!({ "n": number })
+}
+
+/// A declaration that refers to a queue: by its identifier, as deployed; and by its name.
+fn with_value(number: usize, alias: &str) -> Value {
+    json!({"n": number, "to": format!("id-{alias}")})
+}
+
+fn with_reference(number: usize, alias: &str) -> Value {
+    json!({"n": number, "to": {"$reference": format!("AWS.SQS/Queue/{alias}")}})
+}
+
+fn queue_moves(moves: &[(&str, &str, &str)]) -> Vec<String> {
+    let moves = moves.iter();
+    moves
+        .map(|(from, to, reason)| {
+            format!("s/AWS.SQS/Queue/{from} → s/AWS.SQS/Queue/{to}: {reason}")
+        })
+        .collect()
+}
+
+#[test]
+fn what_is_mapped_is_the_same() {
+    let state = state(vec![old("a", n(1)), old("b", n(1))]);
+    let mut body = body(vec![new("c", n(5)), new("d", n(1))], &[]);
+    body.moves = mappings(&[("s/AWS.SQS/Queue/a", "s/AWS.SQS/Queue/c")]);
+    let refactor = judged(&state, &body);
+    assert_eq!(
+        moves(&refactor),
+        queue_moves(&[("a", "c", "Mapping"), ("b", "d", "Digest")])
+    );
+    assert_eq!(
+        changes(&refactor),
+        [vec![], vec!["s/AWS.SQS/Queue/c"], vec![]]
+    );
+    assert_eq!(
+        refactor.moves[0].identifier.as_ref().map(|id| id.as_str()),
+        Some("id-a")
+    );
+}
+
+#[test]
+fn what_moved_before_is_skipped() {
+    let state = state(vec![old("b", n(1))]);
+    let mut body = body(vec![new("b", n(1))], &[]);
+    body.moves = mappings(&[("s/AWS.SQS/Queue/a", "s/AWS.SQS/Queue/b")]);
+    let refactor = judged(&state, &body);
+    assert_moves(&refactor, &[]);
+    assert_eq!(changes(&refactor), [vec![], vec![], vec![] as Vec<String>]);
+}
+
+#[test]
+fn mapped_resources_can_change_places() {
+    let state = state(vec![old("a", n(1)), old("b", n(2))]);
+    let mut body = body(vec![new("a", n(3)), new("b", n(4))], &[]);
+    let (a, b) = ("s/AWS.SQS/Queue/a", "s/AWS.SQS/Queue/b");
+    body.moves = mappings(&[(a, b), (b, a)]);
+    let refactor = judged(&state, &body);
+    assert_moves(
+        &refactor,
+        &[
+            "s/AWS.SQS/Queue/a → s/AWS.SQS/Queue/b: Mapping",
+            "s/AWS.SQS/Queue/b → s/AWS.SQS/Queue/a: Mapping",
+        ],
+    );
+}
+
+#[test]
+fn who_declares_an_identifier_is_that_resource() {
+    let state = state(vec![old("a", n(1)), old("b", n(1))]);
+    let mut declared = new("c", n(1));
+    declared.identifier = Some(ucp_model::Identifier::new("id-b"));
+    let refactor = judged(&state, &body(vec![declared], &[]));
+    assert_moves(
+        &refactor,
+        &["s/AWS.SQS/Queue/b → s/AWS.SQS/Queue/c: Identity"],
+    );
+    assert_eq!(changes(&refactor)[2], ["s/AWS.SQS/Queue/a"]);
+}
+
+#[test]
+fn who_declares_an_identifier_has_no_digest() {
+    let state = state(vec![old("a", n(1))]);
+    let mut declared = new("c", n(1));
+    declared.identifier = Some(ucp_model::Identifier::new("id-other"));
+    let refactor = judged(&state, &body(vec![declared], &[]));
+    assert_moves(&refactor, &[]);
+    assert_eq!(
+        changes(&refactor),
+        [vec!["s/AWS.SQS/Queue/c"], vec![], vec!["s/AWS.SQS/Queue/a"]]
+    );
+}
+
+#[test]
+fn what_was_never_put_has_no_digest() {
+    let state = state(vec![old("a", Value::Null), old("b", Value::Null)]);
+    let mut by_identity = new("d", n(1));
+    by_identity.identifier = Some(ucp_model::Identifier::new("id-b"));
+    let refactor = judged(&state, &body(vec![new("c", n(1)), by_identity], &[]));
+    assert_moves(
+        &refactor,
+        &["s/AWS.SQS/Queue/b → s/AWS.SQS/Queue/d: Identity"],
+    );
+    // Nobody knows whether a put would change it.
+    assert_eq!(
+        changes(&refactor),
+        [
+            vec!["s/AWS.SQS/Queue/c"],
+            vec!["s/AWS.SQS/Queue/d"],
+            vec!["s/AWS.SQS/Queue/a"]
+        ]
+    );
+}
+
+#[test]
+fn several_aliases_of_one_resource_are_told_by_their_addresses() {
+    let mut other = old("b", n(1));
+    other.identifier = old("a", n(1)).identifier;
+    let state = state(vec![old("a", n(1)), other]);
+    let with_identifier = |alias: &str| {
+        let mut declared = new(alias, n(1));
+        declared.identifier = Some(ucp_model::Identifier::new("id-a"));
+        declared
+    };
+    let one = judged(
+        &state,
+        &body(vec![with_identifier("a"), with_identifier("c")], &[]),
+    );
+    assert_moves(&one, &["s/AWS.SQS/Queue/b → s/AWS.SQS/Queue/c: Identity"]);
+    let both = judged(
+        &state,
+        &body(vec![with_identifier("c"), with_identifier("d")], &[]),
+    );
+    assert_eq!(
+        ambiguities(&both),
+        ["s/AWS.SQS/Queue/a s/AWS.SQS/Queue/b | s/AWS.SQS/Queue/c s/AWS.SQS/Queue/d: Identical"]
+    );
+}
+
+#[test]
+fn one_of_a_digest_on_each_side_is_the_same() {
+    let state = state(vec![old("a", n(1)), old("b", with_value(2, "a"))]);
+    let refactor = judged(
+        &state,
+        &body(vec![new("x", with_reference(2, "y")), new("y", n(1))], &[]),
+    );
+    assert_moves(
+        &refactor,
+        &[
+            "s/AWS.SQS/Queue/a → s/AWS.SQS/Queue/y: Digest",
+            "s/AWS.SQS/Queue/b → s/AWS.SQS/Queue/x: Digest",
+        ],
+    );
+}
+
+#[test]
+fn a_group_is_split() {
+    let state = state(vec![old("a", n(1)), old("b", n(2))]);
+    let refactor = judged(
+        &state,
+        &body(
+            vec![new("a", n(1)), declared("web/AWS.SQS/Queue/b", n(2))],
+            &[],
+        ),
+    );
+    assert_moves(
+        &refactor,
+        &["s/AWS.SQS/Queue/b → web/AWS.SQS/Queue/b: Digest"],
+    );
+}
+
+#[test]
+fn circles_are_told_apart_by_refinement() {
+    let ring = |names: [&'static str; 3], reference: fn(usize, &str) -> Value| {
+        [
+            (names[0], reference(1, names[1])),
+            (names[1], reference(2, names[2])),
+            (names[2], reference(3, names[0])),
+        ]
+    };
+    let state = state(
+        ring(["a", "b", "c"], with_value)
+            .map(|(alias, value)| old(alias, value))
+            .into(),
+    );
+    let declared = ring(["x", "y", "z"], with_reference).map(|(alias, value)| new(alias, value));
+    let refactor = judged(&state, &body(declared.into(), &[]));
+    assert_eq!(
+        moves(&refactor),
+        queue_moves(&[
+            ("a", "x", "Digest"),
+            ("b", "y", "Digest"),
+            ("c", "z", "Digest")
+        ])
+    );
+}
+
+#[test]
+fn several_are_told_apart_by_who_refers_to_them() {
+    let state = state(vec![
+        old("a", n(1)),
+        old("b", n(1)),
+        old("of-a", with_value(2, "a")),
+        old("of-b", with_value(3, "b")),
+    ]);
+    let refactor = judged(
+        &state,
+        &body(
+            vec![
+                new("x", n(1)),
+                new("y", n(1)),
+                new("of-a", with_reference(2, "y")),
+                new("of-b2", with_reference(3, "x")),
+            ],
+            &[],
+        ),
+    );
+    assert_eq!(
+        moves(&refactor),
+        queue_moves(&[
+            ("a", "y", "Structure"),
+            ("b", "x", "Structure"),
+            ("of-b", "of-b2", "Digest")
+        ])
+    );
+}
+
+#[test]
+fn parts_tell_apart_to_a_fixpoint() {
+    // Two chains of identical resources, whose heads alone differ.
+    let chain = |names: [&str; 3], first: usize, reference: fn(usize, &str) -> Value| {
+        [
+            (names[0].to_owned(), reference(first, names[1])),
+            (names[1].to_owned(), reference(7, names[2])),
+            (names[2].to_owned(), n(8)),
+        ]
+    };
+    let old_chains = chain(["a1", "a2", "a3"], 1, with_value)
+        .into_iter()
+        .chain(chain(["b1", "b2", "b3"], 2, with_value));
+    let new_chains = chain(["x1", "x2", "x3"], 2, with_reference)
+        .into_iter()
+        .chain(chain(["y1", "y2", "y3"], 1, with_reference));
+    let refactor = judged(
+        &state(
+            old_chains
+                .map(|(alias, value)| old(&alias, value))
+                .collect(),
+        ),
+        &body(
+            new_chains
+                .map(|(alias, value)| new(&alias, value))
+                .collect(),
+            &[],
+        ),
+    );
+    let (digest, structure) = ("Digest", "Structure");
+    assert_eq!(
+        moves(&refactor),
+        queue_moves(&[
+            ("a1", "y1", digest),
+            ("a2", "y2", structure),
+            ("a3", "y3", structure),
+            ("b1", "x1", digest),
+            ("b2", "x2", structure),
+            ("b3", "x3", structure),
+        ])
+    );
+}
+
+#[test]
+fn users_that_changed_or_name_aws_values_tell_nothing() {
+    let olds = || {
+        vec![
+            old("a", n(1)),
+            old("b", n(1)),
+            old("of-a", with_value(2, "a")),
+        ]
+    };
+    let identical =
+        ["s/AWS.SQS/Queue/a s/AWS.SQS/Queue/b | s/AWS.SQS/Queue/x s/AWS.SQS/Queue/y: Identical"];
+    let with_user =
+        |user: Value| body(vec![new("x", n(1)), new("y", n(1)), new("of-a", user)], &[]);
+    let told = judged(&state(olds()), &with_user(with_reference(2, "x")));
+    assert_eq!(moves(&told).len(), 2);
+    // Its content is another one.
+    let changed = judged(&state(olds()), &with_user(with_reference(3, "x")));
+    assert_eq!(ambiguities(&changed), identical);
+    // It names what is deployed, and not what is declared.
+    let by_value = judged(&state(olds()), &with_user(with_value(2, "a")));
+    assert_eq!(ambiguities(&by_value), identical);
+    // Two of its class are declared, and one is deployed.
+    let mut more = with_user(with_reference(2, "x"));
+    more.resources[2].address.alias = "of-x".to_owned();
+    let mut second = new("of-y", with_reference(2, "x"));
+    second.place = "/groups/0/resources/3".to_owned();
+    more.resources.push(second);
+    let unequal = judged(&state(olds()), &more);
+    assert_eq!(
+        ambiguities(&unequal).len(),
+        2,
+        "{:?}",
+        ambiguities(&unequal)
+    );
+}
+
+#[test]
+fn what_a_user_no_longer_refers_to_is_told_apart_from_nothing() {
+    // Either of the two may be `x`, whoever referred to one of them.
+    let olds = |user: Value| {
+        state(vec![
+            old("a", n(1)),
+            old("b", n(1)),
+            old("c", n(2)),
+            old("u", user),
+        ])
+    };
+    let ambiguous = ["s/AWS.SQS/Queue/a s/AWS.SQS/Queue/b | s/AWS.SQS/Queue/x: Identical"];
+    let with_user = |user: Value| body(vec![new("x", n(1)), new("c", n(2)), new("u", user)], &[]);
+    let by_value = judged(&olds(with_value(3, "a")), &with_user(with_value(3, "a")));
+    assert_eq!(ambiguities(&by_value), ambiguous);
+    let to_another = judged(
+        &olds(with_value(3, "a")),
+        &with_user(with_reference(3, "c")),
+    );
+    assert_eq!(ambiguities(&to_another), ambiguous);
+    assert_eq!(changes(&to_another)[1], ["s/AWS.SQS/Queue/u"]);
+    let to_it = judged(
+        &olds(with_value(3, "a")),
+        &with_user(with_reference(3, "x")),
+    );
+    assert_eq!(moves(&to_it), queue_moves(&[("a", "x", "Structure")]));
+}
+
+#[test]
+fn swaps_and_chains_move() {
+    let state = state(vec![
+        old("a", n(1)),
+        old("b", n(2)),
+        old("c", n(3)),
+        old("d", n(4)),
+    ]);
+    let refactor = judged(
+        &state,
+        &body(
+            vec![
+                new("b", n(1)),
+                new("a", n(2)),
+                new("d", n(3)),
+                new("e", n(4)),
+            ],
+            &[],
+        ),
+    );
+    assert_moves(
+        &refactor,
+        &[
+            "s/AWS.SQS/Queue/a → s/AWS.SQS/Queue/b: Digest",
+            "s/AWS.SQS/Queue/b → s/AWS.SQS/Queue/a: Digest",
+            "s/AWS.SQS/Queue/c → s/AWS.SQS/Queue/d: Digest",
+            "s/AWS.SQS/Queue/d → s/AWS.SQS/Queue/e: Digest",
+        ],
+    );
+}
+
+#[test]
+fn nothing_moves_where_another_would_stay_alone() {
+    // `a` may have been changed, and `b` be new.
+    let begins = judged(
+        &state(vec![old("a", n(1))]),
+        &body(vec![new("a", n(2)), new("b", n(1))], &[]),
+    );
+    assert_moves_not(
+        &begins,
+        "s/AWS.SQS/Queue/a | s/AWS.SQS/Queue/b s/AWS.SQS/Queue/a: AddressReused",
+    );
+    // `b` may have been changed to what `a` was, and `a` be gone.
+    let stays = judged(
+        &state(vec![old("a", n(1)), old("b", n(2))]),
+        &body(vec![new("b", n(1))], &[]),
+    );
+    assert_moves_not(
+        &stays,
+        "s/AWS.SQS/Queue/a s/AWS.SQS/Queue/b | s/AWS.SQS/Queue/b: AddressReused",
+    );
+    // Nor does a chain that begins or ends like this.
+    let chain = judged(
+        &state(vec![old("a", n(1)), old("b", n(2))]),
+        &body(vec![new("a", n(3)), new("b", n(1)), new("c", n(2))], &[]),
+    );
+    assert_eq!(moves(&chain), [""; 0]);
+    assert_eq!(ambiguities(&chain).len(), 2);
+}
+
+#[track_caller]
+fn assert_moves_not(refactor: &ucp_refactor::Refactor, ambiguity: &str) {
+    assert_eq!(moves(refactor), [""; 0]);
+    assert_eq!(ambiguities(refactor), [ambiguity]);
+    assert_eq!(changes(refactor), [vec![], vec![], vec![] as Vec<String>]);
+}
+
+#[test]
+fn of_several_those_of_one_address_are_the_same() {
+    let refactor = judged(
+        &state(vec![old("a", n(1)), old("b", n(1))]),
+        &body(vec![new("a", n(1)), new("c", n(1))], &[]),
+    );
+    assert_moves(
+        &refactor,
+        &["s/AWS.SQS/Queue/b → s/AWS.SQS/Queue/c: Digest"],
+    );
+    let copied = judged(
+        &state(vec![old("a", n(1))]),
+        &body(vec![new("a", n(1)), new("b", n(1))], &[]),
+    );
+    assert_moves(&copied, &[]);
+    assert_eq!(changes(&copied)[0], ["s/AWS.SQS/Queue/b"]);
+}
+
+#[test]
+fn what_changed_in_place_is_the_same_and_its_users_are_found() {
+    let refactor = judged(
+        &state(vec![
+            old("a", n(1)),
+            old("of-a", with_value(2, "a")),
+            old("of-of-a", with_value(3, "of-a")),
+        ]),
+        &body(
+            vec![
+                new("a", n(9)),
+                new("user", with_reference(2, "a")),
+                new("user-of-user", with_reference(3, "user")),
+            ],
+            &[],
+        ),
+    );
+    assert_moves(
+        &refactor,
+        &[
+            "s/AWS.SQS/Queue/of-a → s/AWS.SQS/Queue/user: Digest",
+            "s/AWS.SQS/Queue/of-of-a → s/AWS.SQS/Queue/user-of-user: Digest",
+        ],
+    );
+    assert_eq!(
+        changes(&refactor),
+        [vec![], vec!["s/AWS.SQS/Queue/a"], vec![]]
+    );
+}
+
+#[test]
+fn what_refers_to_something_changed_is_no_change_in_place() {
+    // Both users change places, while what they refer to is changed.
+    let refactor = judged(
+        &state(vec![
+            old("a", n(1)),
+            old("u", with_value(2, "a")),
+            old("v", with_value(3, "a")),
+        ]),
+        &body(
+            vec![
+                new("a", n(9)),
+                new("u", with_reference(3, "a")),
+                new("v", with_reference(2, "a")),
+            ],
+            &[],
+        ),
+    );
+    assert_moves(
+        &refactor,
+        &[
+            "s/AWS.SQS/Queue/u → s/AWS.SQS/Queue/v: Digest",
+            "s/AWS.SQS/Queue/v → s/AWS.SQS/Queue/u: Digest",
+        ],
+    );
+}
+
+#[test]
+fn another_reference_is_a_change_in_place() {
+    let refactor = judged(
+        &state(vec![
+            old("a", n(1)),
+            old("b", n(2)),
+            old("u", with_value(3, "a")),
+            old("v", with_value(3, "b")),
+        ]),
+        &body(
+            vec![
+                new("a", n(1)),
+                new("b", n(2)),
+                new("c", n(4)),
+                new("u", with_reference(3, "c")),
+                new("v", with_reference(3, "b")),
+            ],
+            &[],
+        ),
+    );
+    assert_moves(&refactor, &[]);
+    assert_eq!(
+        changes(&refactor),
+        [vec!["s/AWS.SQS/Queue/c"], vec!["s/AWS.SQS/Queue/u"], vec![]]
+    );
+}
+
+#[test]
+fn what_is_excluded_stays_and_is_still_referred_to() {
+    let olds = vec![
+        old("a", n(1)),
+        old("b", n(2)),
+        old("of-a", with_value(3, "a")),
+    ];
+    let mut body = body(
+        vec![new("b", n(2)), new("user", with_reference(3, "a"))],
+        &[],
+    );
+    body.exclude = vec!["s/AWS.SQS/Queue/a".to_owned()];
+    let refactor = judged(&state(olds.clone()), &body);
+    assert_moves(
+        &refactor,
+        &["s/AWS.SQS/Queue/of-a → s/AWS.SQS/Queue/user: Digest"],
+    );
+    assert_eq!(changes(&refactor), [vec![], vec![], vec![] as Vec<String>]);
+
+    // By its type; what is excluded may be declared too, and even differ.
+    body.resources.push(Declared {
+        place: "/groups/0/resources/2".to_owned(),
+        ..declared("s/AWS.SNS/Topic/t", n(7))
+    });
+    body.resources.push(Declared {
+        place: "/groups/0/resources/3".to_owned(),
+        ..declared("s/AWS.SNS/Topic/t2", n(8))
+    });
+    body.exclude.push("AWS.SNS/Topic".to_owned());
+    let mut olds = olds;
+    olds.push(deployed("s/AWS.SNS/Topic/t", "id-t", n(8), json!({})));
+    let refactor = judged(&state(olds), &body);
+    assert_moves(
+        &refactor,
+        &["s/AWS.SQS/Queue/of-a → s/AWS.SQS/Queue/user: Digest"],
+    );
+    assert_eq!(changes(&refactor), [vec![], vec![], vec![] as Vec<String>]);
+}
+
+#[test]
+fn an_old_or_a_new_address_excludes_a_move() {
+    for excluded in ["s/AWS.SQS/Queue/a", "s/AWS.SQS/Queue/b"] {
+        let mut declared = new("b", n(1));
+        declared.identifier = Some(ucp_model::Identifier::new("id-a"));
+        let mut body = body(vec![declared], &[]);
+        body.exclude = vec![excluded.to_owned()];
+        let refactor = judged(&state(vec![old("a", n(1))]), &body);
+        assert_moves(&refactor, &[]);
+        assert_eq!(
+            changes(&refactor),
+            [vec![], vec![], vec![] as Vec<String>],
+            "{excluded}"
+        );
+        body.moves = mappings(&[("s/AWS.SQS/Queue/a", "s/AWS.SQS/Queue/b")]);
+        assert_moves(&judged(&state(vec![old("a", n(1))]), &body), &[]);
+    }
+}
