@@ -21,7 +21,7 @@ pub struct Planned {
     pub marked: bool,
     /// The places that it changes.
     pub sent: Sent,
-    /// The model that an update is to come to, settled. `None` if it is longer than [`PLANNED_MAX`].
+    /// The model that an update is to come to, settled. `None` if it is longer than 64 KiB.
     pub model: Option<Value>,
     /// What the caller should know.
     pub warnings: Vec<Warning>,
