@@ -3,7 +3,7 @@
 use serde_json::Value;
 use ucp_model::operation::{PlanOutcome, Presence, ResourceWork, State};
 use ucp_model::{Action, Baseline, Detail, ErrorCode, Failure};
-use ucp_plan::{Plan, Transition, first_departure, first_difference_in, settled};
+use ucp_plan::{Plan, Transition, first_departure, first_difference, first_difference_in, settled};
 use ucp_schema::ResourceSchema;
 
 use crate::kept::{ANOTHER_VALUE, digest, live_state_changed};
@@ -103,7 +103,8 @@ impl PlannedMember {
     }
 
     /// Compares what the change of a member concerns, and leaves out what other members of its set may have changed since.
-    /// A put must make the same change. What is deleted must be as it was last declared.
+    /// A put must make the same change. What is deleted must be as it was last declared, and in
+    /// whole as it was if it was never declared.
     fn departure_from(
         &self,
         before: &Value,
@@ -111,9 +112,10 @@ impl PlannedMember {
         baseline: Option<&Baseline>,
     ) -> Option<String> {
         match self.step {
-            PlannedStep::Delete | PlannedStep::Replace => {
-                first_difference_in(&baseline?.declared, before, found)
-            }
+            PlannedStep::Delete | PlannedStep::Replace => match baseline {
+                Some(baseline) => first_difference_in(&baseline.declared, before, found),
+                None => first_difference(before, found),
+            },
             PlannedStep::Nothing | PlannedStep::Create | PlannedStep::Update => {
                 let planned = Transition {
                     before,
@@ -370,6 +372,16 @@ mod tests {
             let fixed = codes(&role("hot fix", &["a"]), is_compared);
             assert_eq!(fixed, changed("/Description"));
         }
+    }
+
+    /// Nobody has said of an import what matters.
+    #[test]
+    fn what_was_never_declared_is_deleted_as_it_was() {
+        let (before, found) = (role("before", &["a"]), role("before", &[]));
+        let member = member(None, &before);
+        let departure = |found: &Value| member.departure_from(&before, (found, None), None);
+        assert_eq!(departure(&before), None);
+        assert_eq!(departure(&found).as_deref(), Some("/Policies"));
     }
 
     /// A change whose reply was lost is not planned anew, also not while the resource is looked for.
