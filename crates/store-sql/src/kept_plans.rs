@@ -33,7 +33,7 @@ statements! {
             SELECT id AS counted_id, over_at AS ended_at, SUM(units) OVER (ORDER BY over_at DESC, id DESC) AS kept
             FROM plans WHERE created_by = $1
         ), old AS (
-            SELECT id AS old_id FROM plans WHERE id "]
+            SELECT id AS old_id FROM plans WHERE over_at <= $2 AND id "]
         postgres "= ANY(ARRAY(SELECT counted_id FROM counted WHERE kept > $3 AND ended_at <= $2))"
         sqlite "IN (SELECT counted_id FROM counted WHERE kept > $3 AND ended_at <= $2)"
         [" ORDER BY id"] lock " FOR UPDATE SKIP LOCKED" [")
