@@ -41,7 +41,7 @@ pub struct Quotas {
     pub caller_operations: usize,
     /// All operations under way.
     pub operations: usize,
-    /// The plans of one caller that have not expired.
+    /// The plans of one caller; one counts for each 64 KiB that it has begun. Those that are over make room.
     pub caller_plans: usize,
 }
 

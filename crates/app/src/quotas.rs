@@ -138,12 +138,15 @@ impl App {
         if self.admit(of, units, quota).await? {
             return Ok(());
         }
-        // More than is needed, so that not each plan has to make room.
-        let most = (quota - quota / 10).min(quota.saturating_sub(units));
-        let store = &self.parts.store;
-        let removed = store.remove_plans_of(caller, self.now(), most).await?;
-        if removed > 0 && self.admit(of, units, quota).await? {
-            return Ok(());
+        if let Some(room) = quota.checked_sub(units) {
+            // More than is needed, so that not each plan has to make room.
+            let most = (quota - quota / 10).min(room);
+            let store = &self.parts.store;
+            store.remove_plans_of(caller, self.now(), most).await?;
+            // Another request may have made room meanwhile.
+            if self.admit(of, units, quota).await? {
+                return Ok(());
+            }
         }
         let message = format!(
             "The plans that you have asked for and that are not over count {quota}, and no more may be: you are '{}'. Wait until some expire, ask for plans with a shorter whatIfSettings.planLifetime, or raise --quota-caller-plans.",
