@@ -180,8 +180,13 @@ async fn what_goes_on_without_its_client_keeps_its_place() {
     assert_eq!(told, TOLD);
     GATE.add_permits(1);
     // Soon there is room again. Who is refused may find that in a reset, too.
-    while read(ask(address, "/").await)
+    let served = async {
+        while read(ask(address, "/").await)
+            .await
+            .map_or(true, |bytes| bytes == TOLD.len())
+        {}
+    };
+    timeout(PATIENCE, served)
         .await
-        .map_or(true, |bytes| bytes == TOLD.len())
-    {}
+        .expect("there is room again");
 }
