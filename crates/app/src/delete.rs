@@ -13,6 +13,7 @@ use crate::intake::{Subject, verdict_of};
 use crate::looking::{Outlook, View};
 use crate::plan_in_hand::MemberInHand;
 use crate::planned_delete::PlannedDelete;
+use crate::resource_groups::policy_lowered;
 use crate::{App, Caller, Rejection, Selector, TrackedBy};
 
 /// A delete of one resource.
@@ -122,8 +123,10 @@ impl App {
         caller: &Caller,
     ) -> Result<DeleteOutcome, Rejection> {
         let store = &self.parts.store;
+        let keeps_plan_policy = !caller.may_lower_policy(&id.group);
+        let (name, correlation_id) = (&caller.name, &caller.correlation_id);
         match store
-            .forget_reference(id, &caller.name, &caller.correlation_id, self.now())
+            .forget_reference(id, keeps_plan_policy, name, correlation_id, self.now())
             .await
         {
             Ok(Forgotten::Forgotten) => Ok(DeleteOutcome::Forgotten),
@@ -140,6 +143,7 @@ impl App {
                 accepted.map_err(|refused| refused.shown_to(caller))
             }
             Err(ucp_store::Error::NoSuchReference) => Ok(DeleteOutcome::AlreadyGone),
+            Err(ucp_store::Error::PolicyLowered) => Err(policy_lowered(&id.group, caller)),
             Err(error) => Err(self.refusal(error, Some(id)).await.shown_to(caller)),
         }
     }

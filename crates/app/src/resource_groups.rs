@@ -80,12 +80,13 @@ impl App {
 /// Whoever may not approve plans may not let changes by without an approval either.
 fn bounded(precondition: Precondition, group: &GroupId, caller: &Caller) -> Precondition {
     Precondition {
-        keeps_plan_policy: !caller.rights.permits(Right::Approve, &Scope::group(group)),
+        keeps_plan_policy: !caller.may_lower_policy(group),
         ..precondition
     }
 }
 
-fn policy_lowered(group: &GroupId, caller: &Caller) -> Rejection {
+/// Refuses what lets more changes by without a plan, or without an approval.
+pub(crate) fn policy_lowered(group: &GroupId, caller: &Caller) -> Rejection {
     let action = "System.Resources/resourceGroups/planPolicy/write";
     match caller.judge_group(Right::Approve, group, action) {
         Err(refused) => refused,

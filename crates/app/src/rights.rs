@@ -67,6 +67,11 @@ impl Caller {
         Ok(self.rights.judge(right, action, &Scope::group(group))?)
     }
 
+    /// Whether more changes of a group may be let by without a plan: whoever may not approve plans may not do that either.
+    pub(crate) fn may_lower_policy(&self, group: &GroupId) -> bool {
+        self.rights.permits(Right::Approve, &Scope::group(group))
+    }
+
     /// Refuses an action, such as `write`, on resources of a type in an AWS account and region.
     pub(crate) fn judge_type(
         &self,

@@ -187,6 +187,7 @@ observed! {
         fn adopt(adoption: Adoption) -> bool;
         fn forget_reference(
             id: &ReferenceId,
+            keeps_plan_policy: bool,
             caller: &str,
             correlation_id: &CorrelationId,
             now: Timestamp

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use ucp_model::{
-    CorrelationId, GroupId, Identifier, ProvisioningState, Reference, ReferenceId, Scope, Target,
-    Timestamp, TypeName,
+    CorrelationId, GroupId, Identifier, ProvisioningState, Reference, ReferenceId, ResourceGroup,
+    Scope, Target, Timestamp, TypeName,
 };
 use ucp_store::{
     Adoption, Basis, Error, Event, Forgotten, RecordedAlias, RecordedTarget, ReferenceUpdate,
@@ -114,7 +114,7 @@ impl References for Sql {
         now: Timestamp,
     ) -> Result<Reference, Error> {
         transaction!(self, |tx| async {
-            let reference = idle(&mut tx, id).await?;
+            let (_, reference) = idle(&mut tx, id).await?;
             rules::refuse_elsewhere(&reference, &update)?;
             if let Some(target) = reference.target().map(|target| target.key()) {
                 if let Some(busy) = busy::holder(&mut tx, &target).await? {
@@ -145,15 +145,17 @@ impl References for Sql {
     async fn forget_reference(
         &self,
         id: &ReferenceId,
+        keeps_plan_policy: bool,
         caller: &str,
         correlation_id: &CorrelationId,
         now: Timestamp,
     ) -> Result<Forgotten, Error> {
         transaction!(self, |tx| async {
-            let reference = idle(&mut tx, id).await?;
+            let (group, reference) = idle(&mut tx, id).await?;
             if reference.owned {
                 return Ok(Forgotten::Owned(Box::new(reference)));
             }
+            rules::judge_forgetting(group.body.policy(), keeps_plan_policy)?;
             delete(&mut tx, id).await?;
             if reference.provisioning_state == ProvisioningState::Unknown {
                 leftover_row::decide(&mut tx, id).await?;
@@ -212,12 +214,15 @@ async fn adopt(transaction: &mut Transaction, adoption: &Adoption) -> Result<boo
     Ok(is_adopted)
 }
 
-/// Returns a reference without a live operation, and locks it and its group until the transaction ends.
-async fn idle(transaction: &mut Transaction, id: &ReferenceId) -> Result<Reference, Abort> {
+/// Returns a reference without a live operation, with its group, and locks both until the transaction ends.
+async fn idle(
+    transaction: &mut Transaction,
+    id: &ReferenceId,
+) -> Result<(ResourceGroup, Reference), Abort> {
     // The group first, as everywhere: otherwise two transactions could wait for each other.
     let group = groups::share(transaction, &id.group).await?;
     let reference = lock(transaction, id).await?.ok_or(Error::NoSuchReference)?;
-    groups::open(group)?;
+    let group = groups::open(group)?;
     rules::refuse_busy(&reference)?;
-    Ok(reference)
+    Ok((group, reference))
 }

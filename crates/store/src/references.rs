@@ -120,10 +120,12 @@ pub trait References: Send + Sync {
 
     /// Removes a reference that does not own its resource and appends an event.
     /// [`Error::NoSuchReference`] if there is none, [`Error::GroupDeleting`] if its group is being deleted,
-    /// [`Error::Busy`] if an operation is under way.
+    /// [`Error::Busy`] if an operation is under way, [`Error::PolicyLowered`] if `keeps_plan_policy` and the group has a
+    /// plan policy, which protects what its references stand for.
     async fn forget_reference(
         &self,
         id: &ReferenceId,
+        keeps_plan_policy: bool,
         caller: &str,
         correlation_id: &CorrelationId,
         now: Timestamp,

@@ -29,7 +29,8 @@ pub use self::leftovers::{
 };
 pub use self::places::{places_to_judge, refuse_elsewhere};
 pub use self::plans::{
-    begins_change, ended_plan, is_change, judge_policy, judge_policy_elsewhere, used_plan,
+    begins_change, ended_plan, is_change, judge_forgetting, judge_policy, judge_policy_elsewhere,
+    used_plan,
 };
 pub use self::predictions::{Predicted, predicted, track_record_key};
 pub use self::role_assignments::{narrowed, refuse_unjudged, without_group};

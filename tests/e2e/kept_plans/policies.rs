@@ -189,6 +189,13 @@ async fn only_who_may_approve_lowers_a_policy(kind: StoreKind) {
     ];
     let world = builder.granting(grants).build().await;
     world.put_group_as("con", "rg").await;
+    let reference = tracked_by(LOGS, "logs");
+    let put =
+        format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{LOGS}/:put?{API}");
+    let declared = json!({"trackedBy": reference, "properties": logs(7)});
+    let created = super::call_as(&world, "con", "POST", &put, declared).await;
+    created.expect(201);
+    world.settle().await;
     let path = format!("{GROUP}?{API}");
     let change = async |caller: &str, method: &str, policy: Value| {
         let body = json!({"location": "global", "properties": {"planPolicy": policy}});
@@ -213,6 +220,18 @@ async fn only_who_may_approve_lowers_a_policy(kind: StoreKind) {
     let unaware = json!({"location": "global", "tags": {"team": "net"}});
     let put = super::call_as(&world, "con", "PUT", &path, unaware).await;
     assert_eq!(put.expect(200).body["properties"]["planPolicy"], "approved");
+
+    // What is not owned is protected too, as long as the reference is there.
+    let reference = format!("{reference}?{API}");
+    let release = json!({"ownedResource": false});
+    let released = super::call_as(&world, "con", "PATCH", &reference, release).await;
+    released.expect(200);
+    let refused = world.call_as("con", "DELETE", &reference, "").await;
+    assert_eq!(refused.expect(403).code(), "AuthorizationFailed");
+    let kept = world.call_as("con", "GET", &reference, "").await;
+    kept.expect(200);
+    let forgotten = world.call_as("ann", "DELETE", &reference, "").await;
+    forgotten.expect(200);
     let lowered = change("ann", "PUT", json!("optional")).await.expect(200);
     assert_eq!(lowered.body.get("properties"), None);
 }

@@ -418,7 +418,7 @@ pub(super) async fn finish(store: &Engine, lease: &Lease, finish: FinishOperatio
 pub(super) async fn forget(store: &Engine, name: &str) -> Result<Forgotten, Error> {
     let (id, correlation) = (alias(name), correlation());
     store
-        .forget_reference(&id, "somebody", &correlation, at(7))
+        .forget_reference(&id, true, "somebody", &correlation, at(7))
         .await
 }
 

@@ -8,7 +8,7 @@ use ucp_model::{
 };
 
 use super::fixture::*;
-use crate::{Error, GroupUpdate, NewOperation, Precondition, Reviewed, StoredPlan};
+use crate::{Error, Forgotten, GroupUpdate, NewOperation, Precondition, Reviewed, StoredPlan};
 
 pub(super) fn plan_id(number: u64) -> PlanId {
     PlanId(operation_id(number).0)
@@ -498,4 +498,27 @@ pub async fn what_is_over_is_removed(store: Engine) {
     .await;
     assert_eq!(status(&store, 1, 200).await, PlanStatus::Expired);
     assert_eq!(remove(1_000, 10).await, 1);
+}
+
+/// A group with a policy protects what its references stand for, so not everybody may take one away.
+pub async fn a_policy_keeps_references(store: Engine) {
+    with_group(&store, "rg").await;
+    for (number, name) in [(1, "a"), (2, "b")] {
+        map(&store, number, name, name, false).await;
+    }
+    let correlation = correlation();
+    let forget = async |name, keeps_plan_policy| {
+        let id = alias(name);
+        let forgotten =
+            store.forget_reference(&id, keeps_plan_policy, "somebody", &correlation, at(30));
+        forgotten.await
+    };
+    for policy in [PlanPolicy::Required, PlanPolicy::Approved] {
+        set_policy(&store, policy).await;
+        refused!(forget("a", true), Error::PolicyLowered);
+        reference(&store, "a").await;
+    }
+    assert_eq!(forget("a", false).await.unwrap(), Forgotten::Forgotten);
+    set_policy(&store, PlanPolicy::Optional).await;
+    assert_eq!(forget("b", true).await.unwrap(), Forgotten::Forgotten);
 }

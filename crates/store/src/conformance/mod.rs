@@ -166,6 +166,7 @@ macro_rules! conformance {
                 a_failed_member_is_in_nobody_elses_way
                 an_apply_uses_the_whole_plan
                 a_group_takes_what_its_policy_says
+                a_policy_keeps_references
                 a_policy_holds_for_the_resource
                 plans_are_counted
                 plans_that_are_over_make_room

@@ -370,7 +370,7 @@ impl Stage {
             }
             Act::Forget(name) => {
                 let (id, correlation) = (self.alias(name), correlation());
-                let forget = store.forget_reference(&id, "caller", &correlation, at(23));
+                let forget = store.forget_reference(&id, true, "caller", &correlation, at(23));
                 format!("{:?}", forget.await)
             }
             Act::Own(name) => {

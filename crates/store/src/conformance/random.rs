@@ -133,7 +133,7 @@ async fn play(store: &dyn Store, command: &Command) -> Reply {
         }
         Command::Forget(group, name, now) => {
             let (id, correlation) = (alias_in(&group, &name), correlation());
-            let forget = store.forget_reference(&id, "caller", &correlation, now);
+            let forget = store.forget_reference(&id, true, "caller", &correlation, now);
             format!("{:?}", forget.await)
         }
         Command::TakeOver => format!("{:?}", store.take_over_leases().await),

@@ -160,6 +160,7 @@ impl References for Memory {
     async fn forget_reference(
         &self,
         id: &ReferenceId,
+        keeps_plan_policy: bool,
         caller: &str,
         correlation_id: &CorrelationId,
         now: Timestamp,
@@ -174,6 +175,8 @@ impl References for Memory {
         if reference.owned {
             return Ok(Forgotten::Owned(Box::new(reference.clone())));
         }
+        let policy = tables.group(&id.group)?.body.policy();
+        rules::judge_forgetting(policy, keeps_plan_policy)?;
         let event = rules::forgot(reference, caller, correlation_id, now);
         let was_unknown = reference.provisioning_state == ProvisioningState::Unknown;
         tables.references.remove(&id.key());

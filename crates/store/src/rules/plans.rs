@@ -41,6 +41,16 @@ pub fn judge_policy_elsewhere(policy: PlanPolicy, is_planned: bool) -> Result<()
     }
 }
 
+/// Refuses to forget a reference of a group with a policy, which protects what the reference stands for.
+pub fn judge_forgetting(policy: PlanPolicy, keeps_plan_policy: bool) -> Result<(), Error> {
+    match policy {
+        PlanPolicy::Required | PlanPolicy::Approved if keeps_plan_policy => {
+            Err(Error::PolicyLowered)
+        }
+        PlanPolicy::Optional | PlanPolicy::Required | PlanPolicy::Approved => Ok(()),
+    }
+}
+
 /// Returns whether an operation changes something that the policies of groups are about.
 pub fn is_change(work: &ResourceWork) -> bool {
     match work.kind {
