@@ -1,13 +1,15 @@
 //! Canaries in write-only properties, in credentials and in tokens (section 6, D33): none appears in a database, a dump, a
-//! reply or a log, neither during an operation nor after it. A canary in an ordinary property appears in replies only.
+//! reply, a log or the audit, neither during an operation nor after it. A canary in an ordinary property appears in replies
+//! only, and the digest of a token in the database only.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::{STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use super::client::{Client, GROUP, eventually};
 use super::process::{KEY, Process};
@@ -127,7 +129,10 @@ async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
     let (_simulator, aws) = Process::simulator("700ms").await;
     let fault = json!({"match": {"operation": "CreateResource", "typeName": "AWS::DirectoryService::SimpleAD"},
         "effect": {"kind": "fail", "errorCode": "GeneralServiceException", "identifier": "hidden"}});
-    let (mut server, base) = Process::serve(url, &aws, ACCOUNT, None).await;
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let audit_log = directory.path().join("audit.log");
+    let logging = format!("--audit-log={}", audit_log.display());
+    let (mut server, base) = Process::serve_with(&[&logging], url, &aws, ACCOUNT).await;
     let client = Client::new(&base, ACCOUNT);
     let faults = format!("{aws}/_simulator/faults");
     let ordered = client.call("POST", &faults, &fault.to_string()).await;
@@ -135,6 +140,10 @@ async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
     client.put_group().await;
     let token = Token::create(url).await;
     assert_eq!(tokens::ask(&base, &token.text).await.0, 200);
+    // Reads are not in the audit log.
+    let none = format!("/planes/radius/local/resourceGroups/none?{API_VERSION}");
+    let deleted = tokens::send(&base, "DELETE", &none, &token.text).await;
+    assert_eq!(deleted.0, 204);
     let (mut replies, mut shown) = (String::new(), 0);
     for round in ["one", "two"] {
         replies.push_str(&put_credentials(&client, round).await);
@@ -179,9 +188,16 @@ async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
     assert_all_hidden("the logs", server.output().as_bytes());
     assert_all_hidden("the database, after a stop", &at_rest());
     token.assert_hidden("the logs", server.output().as_bytes());
+    assert!(!token.has_digest(server.output().as_bytes()), "in the logs");
+    let audit_log = fs::read(audit_log).expect("the audit log");
+    assert!(holds(&audit_log, "\"token:canary\""), "it has the caller");
+    assert_all_hidden("the audit log", &audit_log);
+    token.assert_hidden("the audit log", &audit_log);
+    assert!(!token.has_digest(&audit_log), "in the audit log");
     let stored = at_rest();
     token.assert_hidden("the database, after a stop", &stored);
     assert!(holds(&stored, token.id()), "it is stored, under its id");
+    assert!(token.has_digest(&stored), "as a digest");
     let (done, told) = Process::rotate_key(&[NEXT_KEY, KEY], url, &["--new-digest-key"]).await;
     assert!(done, "{told}");
     assert_all_hidden("what rotate-key prints", told.as_bytes());
@@ -257,6 +273,21 @@ impl Token {
         ] {
             assert!(!holds(bytes, &form), "a token is in {place}: {form}");
         }
+    }
+
+    /// Whether there is what the database has of its secret, in any form.
+    fn has_digest(&self, bytes: &[u8]) -> bool {
+        let digest = Sha256::digest(&self.text[17..]);
+        let forms = [
+            hex::encode(digest),
+            hex::encode_upper(digest),
+            STANDARD_NO_PAD.encode(digest),
+            URL_SAFE_NO_PAD.encode(digest),
+        ];
+        let is_raw = bytes
+            .windows(digest.len())
+            .any(|window| window == &digest[..]);
+        is_raw || forms.iter().any(|form| holds(bytes, form))
     }
 }
 

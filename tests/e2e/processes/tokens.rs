@@ -47,6 +47,11 @@ pub(super) async fn ask(url: &str, token: &str) -> (u16, Value) {
 }
 
 async fn ask_at(url: &str, path: &str, token: &str) -> (u16, Value) {
+    send(url, "GET", path, token).await
+}
+
+/// The same with a method.
+pub(super) async fn send(url: &str, method: &str, path: &str, token: &str) -> (u16, Value) {
     let mut command = Command::new("curl");
     command
         .args([
@@ -56,7 +61,8 @@ async fn ask_at(url: &str, path: &str, token: &str) -> (u16, Value) {
             "--write-out",
             "\n%{http_code}",
         ])
-        .args(["--oauth2-bearer", token, &format!("{url}{path}")]);
+        .args(["--request", method, "--oauth2-bearer", token])
+        .arg(format!("{url}{path}"));
     let run = tokio::task::spawn_blocking(move || command.output()).await;
     let output = run.expect("it ends").expect("curl runs");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
