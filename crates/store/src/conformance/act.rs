@@ -32,6 +32,8 @@ pub(super) enum Act {
     RequireApproval,
     ErasePlans,
     RemovePlans,
+    /// Removes what was over at the beginning of time.
+    RemoveNoPlans,
     /// A put under an alias, whose declaration names the resource.
     PutNamed(u64, &'static str, &'static str),
     Delete(u64, &'static str),
@@ -128,18 +130,22 @@ pub(super) enum Act {
 
 impl Act {
     /// A claim passes over an operation that another writer has locked, even if the operation could be claimed before that
-    /// one and after it. Returns the claim that does so against `writer`, which works on an operation elsewhere.
+    /// one and after it, and so does a sweep over a plan. Returns what does so against `writer`: a claim of what is
+    /// elsewhere, or a sweep that finds nothing.
     pub(super) fn passing_over(self, writer: Act) -> Option<Act> {
-        let locks = matches!(
+        let locks_operation = matches!(
             writer,
             Act::Release(_) | Act::Cancel(_) | Act::ResealLook(_)
         );
-        if locks && matches!(self, Act::Claim) {
-            Some(Act::ClaimHere)
-        } else if locks && matches!(self, Act::ClaimElsewhere) {
-            Some(Act::ClaimNowhere)
-        } else {
-            None
+        let locks_plan = matches!(
+            writer,
+            Act::Review(..) | Act::PutPlanned(..) | Act::ErasePlans | Act::RemovePlans
+        );
+        match self {
+            Act::Claim if locks_operation => Some(Act::ClaimHere),
+            Act::ClaimElsewhere if locks_operation => Some(Act::ClaimNowhere),
+            Act::ErasePlans | Act::RemovePlans if locks_plan => Some(Act::RemoveNoPlans),
+            _ => None,
         }
     }
 }

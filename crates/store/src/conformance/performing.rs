@@ -466,6 +466,10 @@ impl Stage {
                 let removed = store.remove_plans(at(2_000), usize::MAX).await;
                 format!("{:?}", removed.map(drop))
             }
+            Act::RemoveNoPlans => {
+                let removed = store.remove_plans(at(0), usize::MAX).await;
+                format!("{:?}", removed.map(drop))
+            }
             Act::RemoveEvents => {
                 let removed = store.remove_events(at(1_000), usize::MAX).await;
                 format!("{:?}", removed.map(drop))
