@@ -408,6 +408,9 @@ pub async fn a_policy_holds_for_the_resource(store: Engine) {
     let lease = commit.await.unwrap();
     // It is not judged again once something may have been sent.
     set_policy(&store, PlanPolicy::Required).await;
+    let unanswered = stepped(&first, |work| work.attempt = 1);
+    let commit = store.commit_step(&lease, &unanswered, None, at(5), TERM);
+    let lease = commit.await.unwrap();
     let sent = stepped(&first, |work| {
         work.state = State::Waiting(update.clone(), RequestToken::new("token"));
     });

@@ -63,7 +63,10 @@ pub fn is_change(work: &ResourceWork) -> bool {
 /// anything is sent, and not again.
 pub fn begins_change(work: &ResourceWork) -> bool {
     match &work.state {
-        State::Submitting(intent) => intent.unanswered <= 1 && work.retrying.is_none(),
+        // One whose reply was lost waits in the same state for another attempt.
+        State::Submitting(intent) => {
+            intent.unanswered <= 1 && work.attempt == 0 && work.retrying.is_none()
+        }
         State::Accepted
         | State::Missing(_)
         | State::Waiting(..)
