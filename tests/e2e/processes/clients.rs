@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::issuer::{Files, Issuer};
 use super::process::Process;
+use super::tokens;
 
 /// Creates of this type take so long that a cancel always arrives in time.
 const SLOW_TYPE: &str = r#"{"match":{"operation":"CreateResource","typeName":"AWS::EC2::InternetGateway"},
@@ -297,17 +298,16 @@ async fn schemathesis_finds_nothing() {
         return;
     }
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let data = directory.path().join("data");
+    let database = format!("sqlite://{}", directory.path().join("ucp.db").display());
+    let (_aws, aws) = Process::simulator("1ms").await;
     let arguments = [
         "--require-authentication",
-        "--simulator-latency-min=0ms",
-        "--simulator-latency-max=1ms",
         "--verdict-wait=1s",
         "--group-delete-wait=1s",
     ];
-    let (_ucp, url) = Process::dev(&data, &arguments).await;
-    let token = std::fs::read_to_string(data.join("token")).expect("the token of the owner");
-    let header = format!("Authorization: Bearer {}", token.trim());
+    let (_ucp, url) = Process::serve_with(&arguments, &database, &aws, "123456789012").await;
+    let token = tokens::create(&database, &["--name", "schemathesis"]).await;
+    let header = format!("Authorization: Bearer {token}");
     for (more, least) in [
         (&["--header", &header][..], 2_000),
         (
