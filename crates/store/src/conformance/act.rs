@@ -32,6 +32,8 @@ pub(super) enum Act {
     RequireApproval,
     ErasePlans,
     RemovePlans,
+    /// Removes what the maker of the plan has kept, as another of his plans would need the room.
+    MakeRoom(u64),
     /// Removes what was over at the beginning of time.
     RemoveNoPlans,
     /// A put under an alias, whose declaration names the resource.
@@ -131,7 +133,7 @@ pub(super) enum Act {
 impl Act {
     /// A claim passes over an operation that another writer has locked, even if the operation could be claimed before that
     /// one and after it, and so does a sweep over a plan. Returns what does so against `writer`: a claim of what is
-    /// elsewhere, or a sweep that finds nothing.
+    /// elsewhere, or a sweep that passes over every plan.
     pub(super) fn passing_over(self, writer: Act) -> Option<Act> {
         let locks_operation = matches!(
             writer,
@@ -139,12 +141,20 @@ impl Act {
         );
         let locks_plan = matches!(
             writer,
-            Act::Review(..) | Act::PutPlanned(..) | Act::ErasePlans | Act::RemovePlans
+            Act::Review(..)
+                | Act::PutPlanned(..)
+                | Act::Apply(..)
+                | Act::Fail(_)
+                | Act::ErasePlans
+                | Act::RemovePlans
+                | Act::MakeRoom(_)
         );
         match self {
             Act::Claim if locks_operation => Some(Act::ClaimHere),
             Act::ClaimElsewhere if locks_operation => Some(Act::ClaimNowhere),
-            Act::ErasePlans | Act::RemovePlans if locks_plan => Some(Act::RemoveNoPlans),
+            Act::ErasePlans | Act::RemovePlans | Act::MakeRoom(_) if locks_plan => {
+                Some(Act::RemoveNoPlans)
+            }
             _ => None,
         }
     }

@@ -466,6 +466,11 @@ impl Stage {
                 let removed = store.remove_plans(at(2_000), usize::MAX).await;
                 format!("{:?}", removed.map(drop))
             }
+            Act::MakeRoom(number) => {
+                let maker = self.plan(number).to_string();
+                let removed = store.remove_plans_of(&maker, at(2_000), 0).await;
+                format!("{:?}", removed.map(drop))
+            }
             Act::RemoveNoPlans => {
                 let removed = store.remove_plans(at(0), usize::MAX).await;
                 format!("{:?}", removed.map(drop))

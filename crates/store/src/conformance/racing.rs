@@ -146,7 +146,12 @@ impl<'a> Race<'a> {
         if let [other] = other
             && let Some(other) = other.passing_over(one)
         {
-            orders.extend(self.orders_of(one, &[other]).await);
+            let passing_over_all = self.orders_of(one, &[other]).await;
+            // It passes over what is locked, and over nothing else.
+            let partly = orders.iter().zip(&passing_over_all);
+            let partly: Vec<_> = partly.flat_map(|(all, none)| all.mixes(none)).collect();
+            orders.extend(passing_over_all);
+            orders.extend(partly);
         }
         orders
     }

@@ -3,7 +3,7 @@
 use crate::conformance::stage::Stage;
 
 /// What both writers reply, and what they leave behind.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Outcome {
     one: Vec<String>,
     other: Vec<String>,
@@ -32,6 +32,25 @@ impl Outcome {
             state,
             is_answered,
         }
+    }
+
+    /// Returns the outcomes that leave behind, line by line, what this one does or what `other` does. There are none unless
+    /// both reply alike.
+    pub(super) fn mixes(&self, other: &Self) -> Vec<Outcome> {
+        if (&self.one, &self.other) != (&other.one, &other.other) {
+            return Vec::new();
+        }
+        let mut mixes = vec![self.clone()];
+        for (line, others) in other.state.iter().enumerate() {
+            if self.state.get(line).is_some_and(|own| own != others) {
+                let mut more = mixes.clone();
+                for mix in &mut more {
+                    mix.state[line].clone_from(others);
+                }
+                mixes.extend(more);
+            }
+        }
+        mixes
     }
 
     /// Returns, in words, in what this differs from each of `orders`.

@@ -136,6 +136,7 @@ const WRITERS: &[Writer] = &[
     |_| Act::Fail(19),
     |_| Act::ErasePlans,
     |_| Act::RemovePlans,
+    |_| Act::MakeRoom(1),
     |_| Act::RemoveEnded,
     |_| Act::RemoveEvents,
     |_| Act::Apply(17, "k"),
