@@ -1,8 +1,9 @@
-//! What is refused before it is a request. It is counted, and certificates that are not accepted are recorded like other logins
-//! that fail.
+//! What is refused before it is a request. It is counted, and certificates that are not accepted are slowed and recorded like
+//! other logins that fail.
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use ucp_access::ANONYMOUS;
 use ucp_audit::{AuditEvent, AuditOutcome};
 use ucp_listen::{Peer, Unserved, Witness};
@@ -18,20 +19,25 @@ const SERVER: &str = "/";
 
 pub(crate) struct Doorkeeper(pub(crate) Arc<Api>);
 
+#[async_trait]
 impl Witness for Doorkeeper {
-    fn refused(&self, Peer(address): Peer, why: &Unserved) {
+    fn refused(&self, _: Peer, why: Unserved) {
+        self.0.metrics.unserved(why.name());
+    }
+
+    async fn login_failed(&self, Peer(address): Peer, reason: &str) {
         let Self(api) = self;
-        api.metrics.unserved(why.name());
-        let Unserved::Certificate(reason) = why else {
-            return;
-        };
-        let peer = address.ip().to_canonical();
-        let reason = format!("The certificate is not accepted: {}", logged::shown(reason));
+        let (at, peer) = (api.app.time(), address.ip().to_canonical());
         api.metrics.login_failed();
+        // Whoever goes on trying must not fill the logs.
+        if api.authenticator.slow_down(Some(peer)).await.is_err() {
+            return;
+        }
+        let reason = format!("The certificate is not accepted: {}", logged::shown(reason));
         tracing::info!(peer.address = %peer, reason, "a login failed");
         let id = api.app.fresh_id();
         api.auditor.note(AuditEvent {
-            at: api.app.time(),
+            at,
             caller: ANONYMOUS.to_owned(),
             peer: Some(peer.to_string()),
             action: CONNECT.to_owned(),

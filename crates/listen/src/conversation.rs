@@ -25,7 +25,7 @@ use crate::limits::Limits;
 use crate::refusal::Refusal;
 use crate::replying::Replying;
 use crate::tls::{Begun, HTTP2, Tls};
-use crate::unserved::Unserved;
+use crate::unserved::{Unserved, refused_certificate};
 use crate::visit::Visit;
 
 /// What a client gets that does not speak TLS where it must.
@@ -87,13 +87,15 @@ pub(crate) async fn converse<S, B>(
     let (stream, authorities) = match begun {
         Ok(Begun::Tls(stream, authorities)) => (stream, authorities),
         Ok(Begun::Plain(stream)) => {
-            visit.refused(&Unserved::NotTls);
+            visit.refused(Unserved::NotTls);
             return tell(stream, NOT_TLS).await;
         }
         Err(error) => {
-            visit.refused(&Unserved::handshake(&error));
             tracing::debug!(%error, "a TLS handshake failed");
-            return;
+            return match refused_certificate(&error) {
+                Some(reason) => visit.login_failed(&reason).await,
+                None => visit.refused(Unserved::Handshake),
+            };
         }
     };
     let chain = stream.get_ref().1.peer_certificates();
@@ -134,7 +136,7 @@ async fn turn_away(
     limits: Limits,
     closing: watch::Receiver<()>,
 ) {
-    visit.refused(&Unserved::Certificate(NAMELESS.to_owned()));
+    visit.login_failed(NAMELESS).await;
     if !speaks_http2(&stream) {
         return tell(*stream, UNNAMED).await;
     }

@@ -34,7 +34,7 @@ pub(crate) async fn over_http1<I, S, B>(
     let placed = service_fn(|mut request: Request<Incoming>| {
         let place = visit.places.take();
         if place.is_none() {
-            visit.refused(&Unserved::TooManyRequests);
+            visit.refused(Unserved::TooManyRequests);
         }
         let reply = place.map(|place| {
             request.extensions_mut().insert(place);
@@ -68,7 +68,7 @@ pub(crate) async fn over_http1<I, S, B>(
     };
     if let Err(error) = outcome {
         if error.is_parse() {
-            visit.refused(&Unserved::Head);
+            visit.refused(Unserved::Head);
         }
         let cause = error.source().map(ToString::to_string);
         tracing::debug!(%error, cause, "a connection broke off");

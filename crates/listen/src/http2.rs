@@ -59,7 +59,7 @@ pub(crate) async fn over_http2<I, S, B>(
             }
             _ => Err((TOO_MANY_HEADERS, Unserved::Head)),
         };
-        if let Err((_, why)) = &begun {
+        if let Err((_, why)) = begun {
             visit.refused(why);
         }
         let served = begun.map(|place| {

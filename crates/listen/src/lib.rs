@@ -102,7 +102,7 @@ pub async fn serve<S, B>(
                         }
                         // Over TLS there is no reply before the handshake, which would cost what the limit saves.
                         Ok((stream, peer, None)) => {
-                            witness.refused(peer, &Unserved::TooManyConnections);
+                            witness.refused(peer, Unserved::TooManyConnections);
                             refuse(stream, peer, tls.is_none().then_some(limits.refusal));
                         }
                         Err(error) => {

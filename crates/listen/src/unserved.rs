@@ -2,12 +2,13 @@
 
 use std::io;
 
+use async_trait::async_trait;
 use tokio_rustls::rustls;
 
 use crate::peers::Peer;
 
 /// Why something is refused before it is a request of the service.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unserved {
     /// A connection: its peer has as many as it may.
     TooManyConnections,
@@ -15,8 +16,8 @@ pub enum Unserved {
     TooManyRequests,
     /// The client does not speak TLS, and must.
     NotTls,
-    /// The certificate of the client is not accepted, for this reason.
-    Certificate(String),
+    /// The certificate of the client is not accepted.
+    Certificate,
     /// The handshake of TLS came to nothing otherwise.
     Handshake,
     /// The head of a request cannot be read, or is too large.
@@ -30,31 +31,36 @@ impl Unserved {
             Self::TooManyConnections => "too_many_connections",
             Self::TooManyRequests => "too_many_requests",
             Self::NotTls => "not_tls",
-            Self::Certificate(_) => "certificate",
+            Self::Certificate => "certificate",
             Self::Handshake => "handshake",
             Self::Head => "head",
         }
     }
+}
 
-    /// Tells why a handshake came to nothing.
-    pub(crate) fn handshake(error: &io::Error) -> Self {
-        let cause = error.get_ref();
-        match cause.and_then(|cause| cause.downcast_ref()) {
-            Some(rustls::Error::InvalidCertificate(reason)) => {
-                Self::Certificate(reason.to_string())
-            }
-            Some(_) | None => Self::Handshake,
-        }
+/// Returns why a handshake has come to nothing, if that is the certificate of the client.
+pub(crate) fn refused_certificate(error: &io::Error) -> Option<String> {
+    match error.get_ref()?.downcast_ref()? {
+        rustls::Error::InvalidCertificate(reason) => Some(reason.to_string()),
+        _ => None,
     }
 }
 
 /// Is told of what is refused before it is a request of the service.
+#[async_trait]
 pub trait Witness: Send + Sync {
     /// Something of this peer was refused.
-    fn refused(&self, peer: Peer, why: &Unserved);
+    fn refused(&self, peer: Peer, why: Unserved);
+
+    /// The certificate of this peer is not accepted, of which [`refused`](Self::refused) tells too. The connection keeps its
+    /// place until this returns, so that who tries many of them can be slowed.
+    async fn login_failed(&self, peer: Peer, reason: &str);
 }
 
 /// Forgets it.
+#[async_trait]
 impl Witness for () {
-    fn refused(&self, _: Peer, _: &Unserved) {}
+    fn refused(&self, _: Peer, _: Unserved) {}
+
+    async fn login_failed(&self, _: Peer, _: &str) {}
 }

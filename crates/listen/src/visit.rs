@@ -15,7 +15,13 @@ pub(crate) struct Visit {
 
 impl Visit {
     /// Tells that something is refused.
-    pub(crate) fn refused(&self, why: &Unserved) {
+    pub(crate) fn refused(&self, why: Unserved) {
         self.witness.refused(self.peer, why);
+    }
+
+    /// Tells that the certificate of the client is not accepted, and returns once the client may go.
+    pub(crate) async fn login_failed(&self, reason: &str) {
+        self.refused(Unserved::Certificate);
+        self.witness.login_failed(self.peer, reason).await;
     }
 }

@@ -227,6 +227,63 @@ async fn a_certificate_that_nobody_vouches_for_lets_nobody_in() {
     }
 }
 
+/// What they try costs a stranger time, and neither the log nor the audit a line for each.
+#[tokio::test(flavor = "multi_thread")]
+async fn certificates_that_are_tried_again_and_again_are_only_counted() {
+    let (files, strangers) = (files(), files());
+    let audit = files.path("audit.log");
+    let arguments = [
+        files.argument("--tls-cert", "server.crt"),
+        files.argument("--tls-key", "server.key"),
+        files.argument("--client-ca", "ca.crt"),
+        "--admin=Ada O'Neill".to_owned(),
+        format!("--audit-log={audit}"),
+    ];
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let nowhere = "http://127.0.0.1:9";
+    let database = files.database();
+    let (mut server, url) = Process::serve_with(&arguments, &database, nowhere, ACCOUNT).await;
+    let url = over_tls(&url);
+    let [certificate, key] = ["client.crt", "client.key"].map(|name| strangers.path(name));
+    // Those beyond a hundred in a minute are refused at once.
+    let (status, _) = files
+        .curl_text(&[
+            "--parallel",
+            "--parallel-immediate",
+            "--parallel-max",
+            "120",
+            "--http1.1",
+            "--cert",
+            &certificate,
+            "--key",
+            &key,
+            &format!("{url}/healthz?[1-120]"),
+        ])
+        .await;
+    assert_eq!(status, 0);
+    let [certificate, key] = ["client.crt", "client.key"].map(|name| files.path(name));
+    let metrics = format!("{url}/metrics");
+    let read = ["--cert", &certificate, "--key", &key, &metrics];
+    for name in [
+        "logins_failed_total",
+        "unserved_total{reason=\"certificate\"}",
+    ] {
+        let counted = format!("ucp_{name} 120");
+        eventually(async || {
+            let (_, metrics) = files.curl_text(&read).await;
+            let is_counted = metrics.lines().any(|line| line == counted);
+            is_counted.then_some(())
+        })
+        .await;
+    }
+    server.terminate();
+    assert!(server.ended().await.success());
+    let lines = |text: &str, what: &str| text.lines().filter(|line| line.contains(what)).count();
+    let recorded = fs::read_to_string(&audit).expect("a log");
+    assert_eq!(lines(&recorded, r#""action":"connect""#), 100);
+    assert_eq!(lines(&server.output(), "is not accepted: "), 100);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn http_in_clear_is_refused_where_tls_is_spoken() {
     let files = files();

@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1::SendRequest;
@@ -19,6 +20,7 @@ use hyper_util::rt::TokioIo;
 use rcgen::{CertificateParams, DistinguishedName};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_rustls::client::TlsStream;
 use ucp_listen::{
@@ -54,25 +56,45 @@ async fn serve(tls: Tls, limits: Limits) -> SocketAddr {
 
 /// What the server tells of what it refuses.
 #[derive(Default)]
-struct Told(Mutex<Vec<Unserved>>);
+struct Told {
+    refused: Mutex<Vec<Unserved>>,
+    /// Why certificates are not accepted.
+    reasons: Mutex<Vec<String>>,
+}
 
 impl Told {
     fn all(&self) -> Vec<Unserved> {
-        self.0.lock().expect("no panic holds it").clone()
+        self.refused.lock().expect("no panic holds it").clone()
+    }
+
+    fn reasons(&self) -> Vec<String> {
+        self.reasons.lock().expect("no panic holds it").clone()
     }
 }
 
+#[async_trait]
 impl Witness for Told {
-    fn refused(&self, Peer(address): Peer, why: &Unserved) {
+    fn refused(&self, Peer(address): Peer, why: Unserved) {
         assert!(address.ip().is_loopback());
-        self.0.lock().expect("no panic holds it").push(why.clone());
+        self.refused.lock().expect("no panic holds it").push(why);
+    }
+
+    async fn login_failed(&self, Peer(address): Peer, reason: &str) {
+        assert!(address.ip().is_loopback());
+        let mut reasons = self.reasons.lock().expect("no panic holds it");
+        reasons.push(reason.to_owned());
     }
 }
 
 /// The same, and what it refuses before it is a request.
 async fn watched(tls: Tls, limits: Limits) -> (SocketAddr, Arc<Told>) {
     let told = Arc::new(Told::default());
-    let witness = Arc::clone(&told);
+    let address = serve_before(Arc::clone(&told) as _, tls, limits).await;
+    (address, told)
+}
+
+/// The same, with a witness of what it refuses.
+async fn serve_before(witness: Arc<dyn Witness>, tls: Tls, limits: Limits) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     let service = service_fn(async |request: Request<Incoming>| {
@@ -98,7 +120,7 @@ async fn watched(tls: Tls, limits: Limits) -> (SocketAddr, Arc<Told>) {
         witness,
         forever,
     ));
-    (address, told)
+    address
 }
 
 /// Asks once.
@@ -219,12 +241,9 @@ async fn clients_of_other_authorities_are_refused() {
         });
         assert_eq!(answer, told);
     }
-    let refused = refused.all();
-    let [Unserved::Certificate(reason)] = &refused[..] else {
-        panic!("{refused:?}");
-    };
+    assert_eq!(refused.all(), [Unserved::Certificate]);
     // All authorities here have the same name.
-    assert_eq!(reason, "BadSignature");
+    assert_eq!(refused.reasons(), ["BadSignature"]);
 }
 
 /// Neither is a request of the service.
@@ -302,8 +321,53 @@ async fn certificates_without_a_name_are_refused() {
         drop(reading);
         assert!(reply.starts_with("HTTP/1.1 403 Forbidden"), "{reply}");
     }
-    let nameless = Unserved::Certificate("it has no name".to_owned());
-    assert_eq!(told.all(), [nameless.clone(), nameless]);
+    assert_eq!(told.all(), [Unserved::Certificate; 2]);
+    assert_eq!(told.reasons(), ["it has no name"; 2]);
+}
+
+/// Lets those go whose certificates are not accepted when it is told to.
+struct Slow(Semaphore);
+
+#[async_trait]
+impl Witness for Slow {
+    fn refused(&self, _: Peer, _: Unserved) {}
+
+    async fn login_failed(&self, _: Peer, _: &str) {
+        self.0.acquire().await.expect("it is never closed").forget();
+    }
+}
+
+/// So that who tries many certificates waits for each.
+#[tokio::test]
+async fn who_is_slowed_keeps_its_place() {
+    let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
+    let ca = folder.path().join("ca.crt");
+    fs::write(&ca, authority.pem()).expect("a file");
+    let files = TlsFiles {
+        client_ca: Some(ca),
+        ..authority.issue("localhost").write(folder.path())
+    };
+    let limits = Limits {
+        peer: Some(1),
+        ..LIMITS
+    };
+    let slow = Arc::new(Slow(Semaphore::new(0)));
+    let witness = Arc::clone(&slow);
+    let tls = Tls::read(files).expect("a certificate");
+    let address = serve_before(witness, tls, limits).await;
+    let mut nameless = CertificateParams::default();
+    nameless.distinguished_name = DistinguishedName::new();
+    for identity in [Authority::new().issue("engine"), authority.sign(&nameless)] {
+        let refused = connect(address, &authority, Some(&identity), HTTP1).await;
+        for _ in 0..20 {
+            let other = connect(address, &authority, None, HTTP1).await;
+            assert!(other.is_err());
+        }
+        slow.0.add_permits(1);
+        let let_in = async { while connect(address, &authority, None, HTTP1).await.is_err() {} };
+        timeout(PATIENCE, let_in).await.expect("in time");
+        drop(refused);
+    }
 }
 
 #[tokio::test]
