@@ -41,6 +41,7 @@ mod operation_lists;
 mod operations;
 mod ownership;
 mod paging;
+mod places;
 mod planes;
 mod plans;
 mod predictions;

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use tracing::Instrument;
 use tracing::field::Empty;
 use ucp_access::{Principal, Rights};
-use ucp_app::Caller;
+use ucp_app::{Caller, Recipient};
 use ucp_model::CorrelationId;
 use utoipa::{IntoParams, IntoResponses};
 
@@ -100,6 +100,7 @@ impl FromRequestParts<Arc<Api>> for RequestContext {
         let base_url = parts.extensions.get::<BaseUrl>();
         let principal = parts.extensions.get::<Arc<Principal>>();
         let rights = parts.extensions.get::<Rights>();
+        let recipient = parts.extensions.get::<Recipient>();
         let prefers_async = prefers_async(&parts.headers);
         let patience = |wait| if prefers_async { Duration::ZERO } else { wait };
         Ok(Self {
@@ -110,6 +111,7 @@ impl FromRequestParts<Arc<Api>> for RequestContext {
                 correlation_id: correlation_id.ok_or_else(Problem::internal)?,
                 verdict_wait: patience(api.settings.verdict_wait),
                 group_delete_wait: patience(api.settings.group_delete_wait),
+                recipient: recipient.cloned().unwrap_or_default(),
             },
             base_url: base_url.cloned().ok_or_else(Problem::internal)?,
             noted: parts.extensions.get::<Noted>().cloned().unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! Requests that change something do not depend on their connection.
+//! Requests that change something do not depend on their connection, and what goes on without its client keeps its place.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,6 +9,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tokio::runtime::Handle;
 use tracing::Instrument as _;
+use ucp_app::Recipient;
+use ucp_cpu_pool::keeping;
 use ucp_listen::Place;
 
 use crate::action::Effect;
@@ -17,19 +19,17 @@ use crate::problem::Problem;
 
 /// Carries out a request that changes something even if its client hangs up meanwhile, or its time is over. It keeps its place
 /// among the requests of its client until it has ended, so a client that leaves cannot begin more of them than one that stays.
-pub(crate) async fn to_the_end(request: Request, next: Next) -> Response {
+/// So does what a thread of the pool does for any request.
+pub(crate) async fn to_the_end(mut request: Request, next: Next) -> Response {
     let extensions = request.extensions();
     let Some(asked) = extensions.get::<Arc<Asked>>().cloned() else {
         return Problem::internal().into_response();
     };
-    let place = extensions.get::<Place>().cloned();
-    let answering = async move {
-        let response = next.run(request).await;
-        drop(place);
-        response
-    };
+    let place = Arc::new(extensions.get::<Place>().cloned());
+    let (_staying, recipient) = Recipient::new();
+    request.extensions_mut().insert(recipient);
     let detachable = Detachable {
-        request: Some(Box::pin(answering)),
+        request: Some(Box::pin(keeping(place, next.run(request)))),
         goes_on: move || asked.effect() == Some(Effect::Write),
     };
     detachable.await

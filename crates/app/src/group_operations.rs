@@ -54,7 +54,7 @@ pub enum DeleteGroupOutcome {
 
 impl App {
     /// Deletes a group with the resources that it owns, and waits for a limited time until that is done. Does not wait
-    /// if the group is already being deleted.
+    /// if the group is already being deleted, or for a caller who has left.
     pub async fn delete_resource_group(
         &self,
         id: &GroupId,
@@ -95,9 +95,13 @@ impl App {
             }
         };
         self.group_operation_accepted(&operation, id);
+        let accepted = operation.clone();
         let pending = Pending { operation, waiter };
         let deadline = Instant::now() + caller.group_delete_wait;
-        let operation = pending.until(deadline, Operation::is_terminal).await;
+        let operation = tokio::select! {
+            operation = pending.until(deadline, Operation::is_terminal) => operation,
+            () = caller.recipient.left() => accepted,
+        };
         Ok(match operation.ended() {
             Some(Ended::Succeeded) => DeleteGroupOutcome::Deleted,
             Some(Ended::Failed(_) | Ended::Canceled(_)) | None => {

@@ -33,6 +33,7 @@ mod planned_put;
 mod put;
 mod quotas;
 mod read;
+mod recipient;
 mod references;
 mod regions;
 mod rejection;
@@ -84,6 +85,7 @@ pub use operations::OperationQuery;
 pub use plan_in_hand::PlannedPut;
 pub use put::{PutOutcome, PutResource};
 pub use read::{LivePage, LiveResource, ReadResource};
+pub use recipient::Recipient;
 pub use references::GroupView;
 pub use regions::{InvalidRegion, Regions};
 pub use rejection::Rejection;
@@ -166,6 +168,8 @@ pub struct Caller {
     pub verdict_wait: Duration,
     /// The time to wait for the deletion of a group.
     pub group_delete_wait: Duration,
+    /// Who waits for the reply.
+    pub recipient: Recipient,
 }
 
 impl App {

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use ucp_access::Rights;
 use ucp_app::{
     Accounts, App, Awaiting, Caller, DeleteOutcome, DeleteResource, LiveReader, Parts, Quotas,
-    Rejection, Selector, UntrackedAlias, Wake,
+    Recipient, Rejection, Selector, UntrackedAlias, Wake,
 };
 use ucp_cpu_pool::CpuPool;
 use ucp_model::operation::resource::Finish;
@@ -118,6 +118,7 @@ async fn an_operation_that_ends_before_its_acceptance_is_answered_is_not_missed(
         correlation_id: CorrelationId::new("deployment"),
         verdict_wait: Duration::from_secs(2),
         group_delete_wait: Duration::ZERO,
+        recipient: Recipient::default(),
     };
     let began = Instant::now();
     let outcome = app.delete_resource(delete, &caller).await.unwrap();

@@ -1,6 +1,7 @@
 //! Work that takes CPU time, on a bounded number of threads of its own. The threads of the async runtime only wait for it,
 //! so that whatever it is given to judge, probes are answered and leases are renewed.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +14,17 @@ pub const MAX_WAIT: Duration = Duration::from_secs(5);
 /// How long work may take once it has its turn. All that runs here is bounded by what it counts, to two seconds of CPU time
 /// at most; this is for a machine that has no CPU time left.
 pub const MAX_RUN: Duration = Duration::from_secs(10);
+
+tokio::task_local! {
+    /// What work keeps until it ends.
+    static KEPT: Arc<dyn Any + Send + Sync>;
+}
+
+/// Lets the work of `future` in any pool keep `kept` until it ends, also if `future` is dropped before. So it can hold what it
+/// takes of the room of a client, although the client has left.
+pub async fn keeping<F: Future>(kept: Arc<dyn Any + Send + Sync>, future: F) -> F::Output {
+    KEPT.scope(kept, future).await
+}
 
 /// A bounded number of threads for work that takes CPU time. Clones share them.
 #[derive(Clone, Debug)]
@@ -58,7 +70,7 @@ impl CpuPool {
     }
 
     /// Runs `work` when it is its turn. A thread cannot be stopped, so work that takes too long, or that nobody waits for any
-    /// more, keeps its place until it ends.
+    /// more, keeps its turn until it ends, and what it is to [keep](keeping).
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -67,8 +79,9 @@ impl CpuPool {
         let Ok(Ok(turn)) = turn.await else {
             return Err(Undone::Busy);
         };
+        let kept = KEPT.try_with(Arc::clone).ok();
         let running = tokio::task::spawn_blocking(move || {
-            let _turn = turn;
+            let _until_the_end = (kept, turn);
             work()
         });
         match timeout(MAX_RUN, running).await {
@@ -136,6 +149,28 @@ mod tests {
         end.send(()).unwrap();
         let turn = Arc::clone(&pool.turns).acquire_owned().await;
         assert!(turn.is_ok());
+    }
+
+    /// Otherwise who leaves again and again could fill all turns.
+    #[tokio::test]
+    async fn work_that_nobody_waits_for_keeps_what_it_is_to_keep() {
+        let pool = CpuPool::with_threads(1);
+        let kept = Arc::new(());
+        let (end, ended) = mpsc::channel::<()>();
+        let work = pool.run(move || ended.recv().unwrap());
+        let mut left = Box::pin(keeping(kept.clone(), work));
+        tokio::select! {
+            biased;
+            _ = &mut left => panic!("it waits"),
+            () = tokio::task::yield_now() => {}
+        }
+        drop(left);
+        assert_eq!(Arc::strong_count(&kept), 2);
+        end.send(()).unwrap();
+        // Its turn is over with it.
+        let other = keeping(kept.clone(), pool.run(|| ()));
+        other.await.unwrap();
+        assert_eq!(Arc::strong_count(&kept), 1);
     }
 
     #[tokio::test]

@@ -190,8 +190,8 @@ pub(crate) struct Serve {
 /// What clients may take of a server.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Clients {
-    /// How many connections clients may have open. Further ones wait. What goes on beside another request over HTTP/2, and a
-    /// change whose client has left, count as one each.
+    /// How many connections clients may have open. Further ones wait. What goes on beside another request over HTTP/2, and
+    /// what goes on without its client, count as one each.
     #[arg(long, env = "UCP_MAX_CONNECTIONS", default_value = "1000", value_parser = connections, value_name = "NUMBER")]
     pub(crate) max_connections: usize,
     /// How many of them one address may have; 0 is no limit. By default it is half of --max-connections. Behind a proxy

@@ -488,6 +488,7 @@ mod tests {
             correlation_id: CorrelationId::new("deployment"),
             verdict_wait: Duration::ZERO,
             group_delete_wait: Duration::ZERO,
+            recipient: crate::Recipient::default(),
         }
     }
 
