@@ -8,8 +8,8 @@ pub const HEADERS: usize = 100;
 /// The limits of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The maximum number of open connections, and of what counts as one: a request beside another one over HTTP/2, and one
-    /// that goes on after its client has left, by its [`Place`](crate::Place). Further connections wait; further requests
+    /// The maximum number of open connections, and of what counts as one: a request beside another one, and one that goes on
+    /// after its client has left, by its [`Place`](crate::Place). Further connections wait; further requests
     /// are refused.
     pub connections: usize,
     /// The maximum number of those of one address; those of an IPv6 network of 64 bits count as one. Further

@@ -17,12 +17,13 @@ use crate::plan::LINE_BYTES;
 const OF_CONNECTIONS: &[Limit] = &[
     Limit {
         name: "connections",
-        what: "The open connections of all clients, with the requests beside another one over HTTP/2, and the changes that go \
-               on without their clients",
+        what: "The open connections of all clients, with the requests beside another one on a connection, and what goes on \
+               without its client: changes, and what is being judged",
         most: Most::Flag("--max-connections"),
         beyond: Beyond::Told(
-            "Further connections wait until others are closed. Further requests over HTTP/2 get 503 \
-             [`ServiceUnavailable`](errors/ServiceUnavailable.md).",
+            "Further connections wait until others are closed. Further requests beside another one get 503 \
+             [`ServiceUnavailable`](errors/ServiceUnavailable.md): over HTTP/2, and over HTTP/1.1 if what the connection has \
+             asked for before goes on without an answer.",
         ),
     },
     Limit {
