@@ -474,8 +474,8 @@ const SHOWN: &[(&str, Shown)] = &[
     (
         "connections",
         By(
-            "crates/listen/tests/limits.rs",
-            "who_does_not_read_is_let_go",
+            "tests/e2e/processes/slow_readers.rs",
+            "who_does_not_read_does_not_keep_others_out_for_long",
         ),
     ),
     (
@@ -530,23 +530,17 @@ const SHOWN: &[(&str, Shown)] = &[
     ),
     (
         "write-time",
-        By(
-            "crates/listen/tests/limits.rs",
-            "who_does_not_read_is_let_go",
-        ),
+        By("crates/listen/src/http1.rs", "who_does_not_read_is_let_go"),
     ),
     (
         "reply-time",
-        By(
-            "crates/listen/tests/limits.rs",
-            "who_does_not_read_is_let_go",
-        ),
+        By("crates/listen/src/http1.rs", "who_does_not_read_is_let_go"),
     ),
     (
         "probe-connections",
         By(
-            "crates/listen/tests/limits.rs",
-            "who_does_not_read_is_let_go",
+            "tests/e2e/processes/slow_readers.rs",
+            "a_silent_probe_is_let_go",
         ),
     ),
     (

@@ -74,3 +74,142 @@ pub(crate) async fn over_http1<I, S, B>(
         tracing::debug!(%error, cause, "a connection broke off");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    //! The connection is a pipe, and the time moves by itself when nobody has anything to do.
+
+    use std::convert::Infallible;
+    use std::future::pending;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use http_body_util::Full;
+    use hyper::StatusCode;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+    use tokio::sync::mpsc::unbounded_channel;
+    use tokio::task::JoinHandle;
+    use tokio::time::{Instant, sleep};
+
+    use super::*;
+    use crate::limits::{Http2Limits, WriteLimit};
+    use crate::peers::{Peer, Peers};
+    use crate::places::{Place, Places};
+    use crate::refusal::Refusal;
+    use crate::replying::{Replying, Traffic};
+
+    const SECOND: Duration = Duration::from_secs(1);
+    const LONG: Duration = Duration::from_secs(3600);
+    /// The length of each reply, which is more than what the pipe takes that nobody reads.
+    const LARGE: usize = 1 << 20;
+    const PIPE: usize = 64 << 10;
+
+    /// Serves a connection of which there is one.
+    async fn serve<S, B>(write: Option<WriteLimit>, service: S) -> (DuplexStream, JoinHandle<()>)
+    where
+        S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
+            + Send
+            + Sync
+            + 'static,
+        S::Future: Send,
+        B: Body<Data = Bytes, Error = Infallible> + Send + 'static,
+    {
+        let limits = Limits {
+            connections: 1,
+            peer: None,
+            refusal: Refusal {
+                status: StatusCode::SERVICE_UNAVAILABLE,
+                body: "",
+            },
+            head_bytes: 64 << 10,
+            head_timeout: None,
+            write,
+            http2: Http2Limits::USUAL,
+            grace: None,
+        };
+        let (ours, client) = tokio::io::duplex(PIPE);
+        let traffic = Traffic::new();
+        let stream = Replying::new(ours, limits.write, traffic.clone());
+        let admitted = Peers::new(1, None).admit([192, 0, 2, 1].into()).await;
+        let visit = Visit {
+            peer: Peer(([192, 0, 2, 1], 1).into()),
+            places: Places::new(admitted.expect("room")),
+            traffic,
+            witness: Arc::new(()),
+        };
+        let (open, closing) = watch::channel(());
+        let serving = async move {
+            over_http1(stream, visit, service, limits, closing, pending()).await;
+            drop(open);
+        };
+        (client, tokio::spawn(serving))
+    }
+
+    /// Asks for a large reply.
+    async fn ask(write: WriteLimit) -> (DuplexStream, JoinHandle<()>) {
+        let service = service_fn(async |_| {
+            let body = Bytes::from(vec![b'x'; LARGE]);
+            Ok::<_, Infallible>(Response::new(Full::new(body)))
+        });
+        let (mut client, ended) = serve(Some(write), service).await;
+        let head = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        client.write_all(head).await.expect("a request");
+        (client, ended)
+    }
+
+    /// Reads a piece every second. Returns how much that was in the end.
+    async fn read_slowly(mut client: DuplexStream) -> usize {
+        let (mut all, mut bytes) = (0, vec![0; PIPE]);
+        while let count @ 1.. = client.read(&mut bytes).await.expect("a pipe") {
+            all += count;
+            sleep(SECOND).await;
+        }
+        all
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_does_not_read_is_let_go() {
+        for (stall, whole) in [(2 * SECOND, LONG), (LONG, 2 * SECOND)] {
+            let begun = Instant::now();
+            let (_client, ended) = ask(WriteLimit { stall, whole }).await;
+            ended.await.expect("no panic");
+            assert_eq!(begun.elapsed().as_secs(), 2, "{stall:?} and {whole:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_reads_slowly_gets_all_of_it_within_the_time() {
+        for (whole, is_all) in [(LONG, true), (5 * SECOND, false)] {
+            let stall = 2 * SECOND;
+            let (client, ended) = ask(WriteLimit { stall, whole }).await;
+            let read = read_slowly(client).await;
+            assert_eq!(read > LARGE, is_all, "{read} within {whole:?}");
+            ended.await.expect("no panic");
+        }
+    }
+
+    /// Such as a change whose time is over: the client has an answer, and the change no end.
+    #[tokio::test]
+    async fn a_request_after_one_that_goes_on_is_one_too_many() {
+        let (given, mut going_on) = unbounded_channel();
+        let service = service_fn(move |request: Request<Incoming>| {
+            let place = request.extensions().get::<Place>().cloned();
+            given.send(place).expect("the test takes it");
+            async { Ok::<_, Infallible>(Response::new(Full::new(Bytes::new()))) }
+        });
+        let (mut client, _ended) = serve(None, service).await;
+        let mut ask = async || {
+            let head = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+            client.write_all(head).await.expect("a request");
+            let mut reply = Vec::new();
+            while !reply.ends_with(b"\r\n\r\n") {
+                reply.push(client.read_u8().await.expect("a reply"));
+            }
+            String::from_utf8_lossy(&reply[9..12]).into_owned()
+        };
+        assert_eq!(ask().await, "200");
+        assert_eq!(ask().await, "503");
+        drop(going_on.recv().await.flatten().expect("a place"));
+        assert_eq!(ask().await, "200");
+    }
+}

@@ -184,3 +184,47 @@ impl<I: AsyncWrite + CutOff + Unpin> AsyncWrite for Replying<I> {
         Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+    use tokio::net::TcpListener;
+    use tokio::time::timeout;
+
+    use super::*;
+
+    impl CutOff for DuplexStream {
+        fn cut_off(&self) {}
+    }
+
+    const SECOND: Duration = Duration::from_secs(1);
+    const LONG: Duration = Duration::from_secs(3600);
+    /// More than what the operating system keeps for a client.
+    const LARGE: usize = 16 << 20;
+
+    /// The connection is a real one. The time is not: it moves when the server waits for nothing but the client.
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_does_not_read_is_reset() {
+        let limit = WriteLimit {
+            stall: 2 * SECOND,
+            whole: LONG,
+        };
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let mut client = TcpStream::connect(address).await.expect("a connection");
+        let (ours, _) = listener.accept().await.expect("a connection");
+        let mut server = Replying::new(ours, Some(limit), Traffic::new());
+        let begun = Instant::now();
+        let bytes = vec![b'x'; LARGE];
+        let written = timeout(LONG, server.write_all(&bytes)).await;
+        let error = written
+            .expect("it is let go")
+            .expect_err("it does not read");
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
+        assert_eq!(begun.elapsed().as_secs(), 2);
+        drop(server);
+        let end = client.read_to_end(&mut Vec::new()).await;
+        let end = end.expect_err("it learns that something is missing");
+        assert_eq!(end.kind(), ErrorKind::ConnectionReset);
+    }
+}

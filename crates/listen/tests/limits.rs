@@ -1,4 +1,4 @@
-//! The limits of connections and of replies, over real sockets.
+//! The limits of connections, over real sockets.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -13,12 +13,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
-use ucp_listen::{Http2Limits, Limits, Place, Refusal, WriteLimit};
+use ucp_listen::{Http2Limits, Limits, Place, Refusal};
 
 /// How long a test waits for anything. It is not a measurement.
 const PATIENCE: Duration = Duration::from_secs(60);
 const LONG: Duration = Duration::from_secs(3600);
-const SHORT: Duration = Duration::from_millis(300);
 /// More than what the operating system keeps for a client.
 const LARGE: usize = 16 << 20;
 const TOLD: &str = "HTTP/1.1 503 Service Unavailable\r\n\
@@ -89,50 +88,6 @@ async fn read(mut stream: TcpStream) -> std::io::Result<usize> {
     let mut bytes = Vec::new();
     let read = timeout(PATIENCE, stream.read_to_end(&mut bytes)).await;
     read.expect("the connection ends")
-}
-
-#[tokio::test]
-async fn who_does_not_read_is_let_go() {
-    for write in [
-        WriteLimit {
-            stall: SHORT,
-            whole: LONG,
-        },
-        WriteLimit {
-            stall: LONG,
-            whole: SHORT,
-        },
-    ] {
-        let address = serve(Limits {
-            write: Some(write),
-            ..LIMITS
-        })
-        .await;
-        let silent = ask(address, "/large").await;
-        let next = ask(address, "/").await;
-        assert!(read(next).await.expect("it is served") > 0);
-        assert!(read(silent).await.is_err(), "it is reset: {write:?}");
-    }
-}
-
-#[tokio::test]
-async fn who_reads_slowly_gets_all_of_it() {
-    let write = WriteLimit {
-        stall: Duration::from_secs(5),
-        whole: LONG,
-    };
-    let address = serve(Limits {
-        write: Some(write),
-        ..LIMITS
-    })
-    .await;
-    let mut slow = ask(address, "/large").await;
-    let (mut all, mut bytes) = (0, vec![0; 256 << 10]);
-    while let count @ 1.. = slow.read(&mut bytes).await.expect("it is not reset") {
-        all += count;
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    assert!(all > LARGE, "{all}");
 }
 
 #[tokio::test]

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use http_body_util::{BodyExt, Empty, Full};
 use hyper::client::conn::http2::{Builder, SendRequest};
 use hyper_util::rt::TokioExecutor;
-use tokio::io::DuplexStream;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -22,7 +21,7 @@ use super::*;
 use crate::limits::{Http2Limits, WriteLimit};
 use crate::peers::{Peer, Peers};
 use crate::places::Places;
-use crate::replying::{CutOff, Replying, Traffic};
+use crate::replying::{Replying, Traffic};
 
 const SECOND: Duration = Duration::from_secs(1);
 const LONG: Duration = Duration::from_secs(3600);
@@ -49,10 +48,6 @@ const LIMITS: Limits = Limits {
     },
     grace: None,
 };
-
-impl CutOff for DuplexStream {
-    fn cut_off(&self) {}
-}
 
 /// The server of a connection. It answers `/wait` when it is let, and to `/COUNT` with so many bytes.
 struct Server {
