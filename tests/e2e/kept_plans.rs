@@ -401,25 +401,35 @@ async fn a_caller_has_only_so_many_plans(kind: StoreKind) {
         caller_plans: 2,
         ..Quotas::default()
     };
-    let world = builder.quotas(quotas).build().await;
+    let owners = ["alice", "bob"].map(|name| grant(name, Role::Owner, &["/"]));
+    let world = builder.quotas(quotas).granting(owners.to_vec());
+    let world = world.build().await;
     world.put_group("rg").await;
     let body = json!({"trackedBy": tracked_by(LOGS, "logs"), "properties": logs(7),
         "whatIfSettings": {"planLifetime": "PT60S"}});
-    let ask = async || {
-        let reply = world.post(LOGS, "whatIf", &body).await.expect(200);
-        id_of(&reply.body["properties"])
+    let collection =
+        format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{LOGS}/:whatIf");
+    let what_if = async |who: &str| call_as(&world, who, "POST", &collection, body.clone()).await;
+    let ask = async || id_of(&what_if("alice").await.expect(200).body["properties"]);
+    let state = async |id: &str| {
+        let plan = world.call_as("alice", "GET", &path(id), "").await;
+        plan.expect(200).body["properties"]["status"].clone()
     };
     let first = ask().await;
     world.clock.advance(Duration::from_secs(1));
     let second = ask().await;
-    let reply = world.post(LOGS, "whatIf", &body).await.expect(429);
+    let reply = what_if("alice").await.expect(429);
     assert_eq!(reply.code(), "QuotaExceeded");
+    what_if("bob").await.expect(200);
     // What is over is kept until there is no room for another one, however short it lived.
     world.clock.advance(Duration::from_secs(59));
-    assert_eq!(status(&world, &first).await, "Expired");
+    assert_eq!(state(&first).await, "Expired");
     ask().await;
-    world.get(&path(&first)).await.expect(404);
-    assert_eq!(status(&world, &second).await, "Pending");
+    world
+        .call_as("alice", "GET", &path(&first), "")
+        .await
+        .expect(404);
+    assert_eq!(state(&second).await, "Pending");
 }
 
 /// What is declared is sealed, found by whoever rotates the key, and erased at the end. Nothing shows a write-only value.

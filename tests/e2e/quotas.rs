@@ -19,6 +19,17 @@ async fn world(kind: StoreKind, quotas: Quotas) -> Option<World> {
     Some(builder.build().await)
 }
 
+/// The same with `alice` and `bob`, who own everything.
+async fn world_of_owners(kind: StoreKind, quotas: Quotas) -> Option<World> {
+    let owners = ["alice", "bob"].map(|name| Grant {
+        who: Subject::User(name.to_owned()),
+        role: Role::Owner,
+        scopes: vec![Scope::everything()],
+    });
+    let builder = World::builder().quotas(quotas).granting(owners.to_vec());
+    Some(builder.on(kind).await?.build().await)
+}
+
 async fn put_group(world: &World, name: &str) -> Reply {
     let path = format!("{PLANE}/{name}?{API}");
     world.call("PUT", &path, r#"{"location": "global"}"#).await
@@ -218,21 +229,14 @@ async fn there_are_only_so_many_role_assignments(kind: StoreKind) {
 
 #[apply(on_every_store)]
 async fn no_caller_fills_the_quota_of_role_assignments_for_all(kind: StoreKind) {
-    let Some(builder) = World::builder().on(kind).await else {
-        return;
-    };
     let quotas = Quotas {
         role_assignments: 4,
         caller_role_assignments: 2,
         ..Quotas::default()
     };
-    let owner = |name: &str| Grant {
-        who: Subject::User(name.to_owned()),
-        role: Role::Owner,
-        scopes: vec![Scope::everything()],
+    let Some(world) = world_of_owners(kind, quotas).await else {
+        return;
     };
-    let owners = vec![owner("alice"), owner("bob")];
-    let world = builder.quotas(quotas).granting(owners).build().await;
     let call = async |who: &str, method: &str, name: &str| {
         let id = format!("/planes/radius/local/providers/System.Resources/roleAssignments/{name}");
         let body = r#"{"properties": {"user": "carol", "role": "reader", "scopes": ["/"]}}"#;
@@ -261,16 +265,26 @@ async fn a_caller_has_only_so_many_operations_under_way(kind: StoreKind) {
         caller_operations: 1,
         ..Quotas::default()
     };
-    let Some(world) = world(kind, quotas).await else {
+    let Some(world) = world_of_owners(kind, quotas).await else {
         return;
     };
-    let vpc = json!({"CidrBlock": "10.0.0.0/16"});
-    world.put(VPC, "one", vpc.clone()).await.expect(201);
-    let reply = world.put(VPC, "two", vpc.clone()).await.expect(429);
+    world.put_group("rg").await;
+    let put = async |caller: &str, alias: &str| {
+        let path = format!(
+            "/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{VPC}/:put?{API}"
+        );
+        let body = json!({"trackedBy": tracked_by(VPC, alias), "properties": {"CidrBlock": "10.0.0.0/16"}});
+        world
+            .call_as(caller, "POST", &path, &body.to_string())
+            .await
+    };
+    put("alice", "one").await.expect(201);
+    let reply = put("alice", "two").await.expect(429);
     assert_eq!(reply.code(), "QuotaExceeded");
-    assert!(reply.text.contains("'anonymous'"), "{}", reply.text);
+    assert!(reply.text.contains("'alice'"), "{}", reply.text);
+    put("bob", "three").await.expect(201);
     world.settle().await;
-    world.put(VPC, "two", vpc).await.expect(201);
+    put("alice", "two").await.expect(201);
 }
 
 /// Whoever leaves so much behind decides some of it first.
