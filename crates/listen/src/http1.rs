@@ -89,7 +89,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
     use tokio::sync::mpsc::unbounded_channel;
     use tokio::task::JoinHandle;
-    use tokio::time::{Instant, sleep};
+    use tokio::time::{Instant, sleep, timeout};
 
     use super::*;
     use crate::limits::{Http2Limits, WriteLimit};
@@ -122,7 +122,7 @@ mod tests {
                 body: "",
             },
             head_bytes: 64 << 10,
-            head_timeout: None,
+            head_timeout: Some(5 * SECOND),
             write,
             http2: Http2Limits::USUAL,
             grace: None,
@@ -165,6 +165,20 @@ mod tests {
             sleep(SECOND).await;
         }
         all
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_does_not_send_a_whole_head_is_let_go() {
+        for sent in ["", "GET / HTTP/1.1\r\nHost"] {
+            let begun = Instant::now();
+            let service = service_fn(async |_| Ok::<_, Infallible>(Response::new(String::new())));
+            let (mut client, ended) = serve(None, service).await;
+            let sending = client.write_all(sent.as_bytes()).await;
+            sending.expect("it is taken");
+            let ended = timeout(LONG, ended).await;
+            ended.expect("in time").expect("no panic");
+            assert_eq!(begun.elapsed().as_secs(), 5, "{sent:?}");
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -220,6 +220,20 @@ async fn a_reset_is_told() {
     assert_eq!(reset.code(), CANCEL);
 }
 
+/// A client that asks on and on without reading holds what it may, and no more.
+#[tokio::test(start_paused = true)]
+async fn a_reply_that_is_not_taken_keeps_its_place() {
+    let limits = Limits {
+        connections: 1,
+        ..LIMITS
+    };
+    let (_server, mut sender) = connect(limits).await;
+    let unread = ask(&mut sender, &format!("/{LARGE}")).await;
+    assert_eq!(ask(&mut sender, "/9").await.status(), 503);
+    assert_eq!(length(unread).await.expect("a body"), LARGE);
+    assert_eq!(ask(&mut sender, "/9").await.status(), 200);
+}
+
 /// A window that is as large as the reply is enough.
 #[tokio::test(start_paused = true)]
 async fn what_fits_into_the_window_is_no_slow_reply() {
@@ -277,7 +291,7 @@ async fn who_asks_for_nothing_is_let_go() {
     assert_eq!(waiting.await.expect("no panic"), 200);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn requests_beyond_the_limit_are_refused() {
     let limits = Limits {
         http2: Http2Limits {
@@ -307,7 +321,7 @@ async fn requests_beyond_the_limit_are_refused() {
 }
 
 /// A rapid reset (CVE-2023-44487).
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn who_takes_back_too_many_requests_is_let_go() {
     let limits = Limits {
         http2: Http2Limits {
@@ -334,7 +348,7 @@ async fn who_takes_back_too_many_requests_is_let_go() {
     assert_eq!(raw.ends().await, Some(ENHANCE_YOUR_CALM));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn who_breaks_the_protocol_too_often_is_let_go() {
     let limits = Limits {
         http2: Http2Limits {
