@@ -132,7 +132,8 @@ impl App {
         }
     }
 
-    /// Refuses a plan beyond the quota of the caller. Those of his plans that are over make room for it.
+    /// Refuses a plan beyond the quota of the caller. Those of his plans that have expired make room for it,
+    /// unless somebody has relied on them.
     pub(crate) async fn admit_plan(&self, caller: &str, units: usize) -> Result<(), Rejection> {
         let (quota, of) = (self.parts.quotas.caller_plans, Counted::CallerPlans(caller));
         if self.admit(of, units, quota).await? {
@@ -149,7 +150,7 @@ impl App {
             }
         }
         let message = format!(
-            "The plans that you have asked for and that are not over count {quota}, and no more may be: you are '{}'. Wait until some expire, ask for plans with a shorter whatIfSettings.planLifetime, or raise --quota-caller-plans.",
+            "The plans that you have asked for count {quota}, and no more may be: you are '{}'. Those that expire make room, unless they were reviewed or carried out. Wait until some do, ask for plans with a shorter whatIfSettings.planLifetime, or raise --quota-caller-plans.",
             excerpt(caller)
         );
         let failure = Failure::new(ErrorCode::QuotaExceeded, message);

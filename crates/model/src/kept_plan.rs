@@ -255,6 +255,17 @@ impl KeptPlan {
         })
     }
 
+    /// Returns whether somebody has relied on it: it was reviewed, or carried out, if only in part.
+    pub fn is_relied_on(&self) -> bool {
+        let Course {
+            approvals,
+            rejection,
+            uses,
+            changing: _,
+        } = &self.course;
+        !approvals.is_empty() || rejection.is_some() || !uses.is_empty()
+    }
+
     /// Returns whether its declarations are needed: somebody may still use it.
     pub fn is_open(&self, now: Timestamp) -> bool {
         match self.status(now) {

@@ -20,22 +20,24 @@ macro_rules! columns {
 }
 
 statements! {
-    INSERT = ["INSERT INTO plans (", columns!(), ", over_at, content, declared, units)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"];
+    INSERT = ["INSERT INTO plans (", columns!(), ", over_at, relied_on, content, declared, units)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"];
     GET = ["SELECT ", columns!(), ", content, declared, units FROM plans WHERE id = $1"];
     LOCK = ["SELECT ", columns!(), " FROM plans WHERE id = $1"] lock " FOR UPDATE";
-    WRITE = ["UPDATE plans SET course = $2, over_at = $3, declared = CASE WHEN $4 = 1 THEN declared END WHERE id = $1"];
+    WRITE = ["UPDATE plans SET course = $2, over_at = $3, relied_on = $4, declared = CASE WHEN $5 = 1 THEN declared END
+        WHERE id = $1"];
     /// Each has a unit at least, so no more rows need be read than units are counted.
     COUNT = ["SELECT CAST(COALESCE(SUM(units), 0) AS BIGINT) AS counted FROM (
             SELECT units FROM plans WHERE created_by = $1 ORDER BY over_at DESC, id DESC LIMIT $2
         ) AS bounded"];
+    /// What was relied on counts first: it stays.
     REMOVE_OF = ["WITH counted AS (
-            SELECT id AS counted_id, over_at AS ended_at, SUM(units) OVER (ORDER BY over_at DESC, id DESC) AS kept
+            SELECT id AS counted_id, SUM(units) OVER (ORDER BY relied_on DESC, over_at DESC, id DESC) AS kept
             FROM plans WHERE created_by = $1
         ), old AS (
-            SELECT id AS old_id FROM plans WHERE over_at <= $2 AND id "]
-        postgres "= ANY(ARRAY(SELECT counted_id FROM counted WHERE kept > $3 AND ended_at <= $2))"
-        sqlite "IN (SELECT counted_id FROM counted WHERE kept > $3 AND ended_at <= $2)"
+            SELECT id AS old_id FROM plans WHERE over_at <= $2 AND relied_on = 0 AND id "]
+        postgres "= ANY(ARRAY(SELECT counted_id FROM counted WHERE kept > $3))"
+        sqlite "IN (SELECT counted_id FROM counted WHERE kept > $3)"
         [" ORDER BY id"] lock " FOR UPDATE SKIP LOCKED" [")
         DELETE FROM plans WHERE id "]
         postgres "= ANY(ARRAY(SELECT old_id FROM old))" sqlite "IN (SELECT old_id FROM old)";
@@ -70,6 +72,7 @@ impl KeptPlans for Sql {
             plan.fingerprint.as_str(),
             to_json(&plan.course)?,
             over_at(&plan),
+            plan.is_relied_on(),
             content.0,
             declared.map(|declared| declared.0),
             i64::try_from(units).unwrap_or(i64::MAX),
@@ -184,6 +187,7 @@ async fn write(
         plan.id.to_string(),
         to_json(&plan.course)?,
         over_at(plan),
+        plan.is_relied_on(),
         plan.is_open(now),
     ];
     transaction.execute(WRITE, values).await?;

@@ -42,6 +42,7 @@ macro_rules! files {
             "0029_plans",
             "0030_predictions",
             "0031_plan_units",
+            "0032_plans_relied_on",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

@@ -1,6 +1,7 @@
 //! Tests of the SQL engines that the conformance suite cannot express.
 
 mod at_rest;
+mod old_plans;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -417,9 +418,9 @@ fn up_to(version: i64, migrations: &Migrator) -> Migrator {
     Migrator::with_migrations(first.cloned().collect())
 }
 
-/// Returns stores over databases that had `rows` when their schema had this version.
+/// Returns stores over databases that had `rows` when their schema had this version. `NO_BYTES` stands for an empty binary.
 async fn upgraded(version: i64, rows: &str) -> (Sql, TempDir, Option<(Sql, TestDatabase)>) {
-    let rows = || AssertSqlSafe(rows.to_owned()).into_sql_str();
+    let rows = |no_bytes: &str| AssertSqlSafe(rows.replace("NO_BYTES", no_bytes)).into_sql_str();
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("ucp.db");
     let options = SqliteConnectOptions::new()
@@ -428,7 +429,7 @@ async fn upgraded(version: i64, rows: &str) -> (Sql, TempDir, Option<(Sql, TestD
     let pool = SqlitePool::connect_with(options).await.unwrap();
     let first = up_to(version, &migrations::sqlite());
     first.run(&pool).await.unwrap();
-    pool.execute(rows()).await.unwrap();
+    pool.execute(rows("x''")).await.unwrap();
     pool.close().await;
     let sqlite = Sql::open_sqlite(&path).await.unwrap();
 
@@ -438,7 +439,7 @@ async fn upgraded(version: i64, rows: &str) -> (Sql, TempDir, Option<(Sql, TestD
     let pool = PgPool::connect(&database.url()).await.unwrap();
     let first = up_to(version, &migrations::postgres());
     first.run(&pool).await.unwrap();
-    pool.execute(rows()).await.unwrap();
+    pool.execute(rows("''")).await.unwrap();
     pool.close().await;
     let postgres = Sql::connect_postgres(&database.url()).await.unwrap();
     (sqlite, folder, Some((postgres, database)))

@@ -46,8 +46,8 @@ pub trait KeptPlans: Send + Sync {
     /// they are there.
     async fn count_plans(&self, created_by: &str, limit: usize) -> Result<usize, Error>;
 
-    /// Removes plans of a caller that are over by `now`, until all of his have `most` units, or none is left that is over. Those
-    /// that were over first go first. Returns how many.
+    /// Removes plans of a caller that have expired by `now` and that nobody has [relied on](KeptPlan::is_relied_on), until all
+    /// of his have `most` units, or no such plan is left. Those that expired first go first. Returns how many.
     async fn remove_plans_of(
         &self,
         created_by: &str,

@@ -547,6 +547,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                     "",
                     "{}",
                     2,
+                    0,
                     bytes(),
                     bytes(),
                     1
@@ -556,7 +557,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ),
         ("kept_plans::GET", (values!["plan-200"], 1)),
         ("kept_plans::LOCK", (values!["plan-200"], 1)),
-        ("kept_plans::WRITE", (values!["plan-200", "{}", 9, 1], 1)),
+        ("kept_plans::WRITE", (values!["plan-200", "{}", 9, 1, 1], 1)),
         ("kept_plans::COUNT", (values!["caller-7", limit], PAGE)),
         // All of a caller, and some of them twice more.
         (

@@ -435,8 +435,8 @@ pub async fn plans_are_counted(store: Engine) {
     }
 }
 
-/// Room is made by plans of a caller that are over, as far as it is needed.
-pub async fn plans_that_are_over_make_room(store: Engine) {
+/// Room is made by plans of a caller that nobody has relied on, as far as it is needed.
+pub async fn plans_that_have_expired_make_room(store: Engine) {
     with_group(&store, "rg").await;
     for (number, created_by, units) in [
         (1, "ann", 1),
@@ -451,8 +451,6 @@ pub async fn plans_that_are_over_make_room(store: Engine) {
         plan.plan.expires_at = at(100 * i64::try_from(number).unwrap());
         keep(&store, &plan).await;
     }
-    // An operation carries it out.
-    accept(&store, under(put(1, "a"), plan_id(1), None)).await;
     let remove = async |second, most| {
         let removed = store.remove_plans_of("ann", at(second), most);
         (
@@ -460,14 +458,37 @@ pub async fn plans_that_are_over_make_room(store: Engine) {
             store.count_plans("ann", 90).await.unwrap(),
         )
     };
-    assert_eq!(remove(199, 0).await, (0, 11), "nothing is over");
+    assert_eq!(remove(99, 0).await, (0, 11), "nothing has expired");
     assert_eq!(remove(900, 11).await, (0, 11), "it is room enough");
-    assert_eq!(remove(900, 10).await, (1, 6), "the one that was over first");
-    assert_eq!(store.get_plan(plan_id(2)).await.unwrap(), None);
-    assert_eq!(remove(300, 0).await, (1, 4));
-    assert_eq!(remove(900, 0).await, (1, 1));
-    stored(&store, 1).await;
+    assert_eq!(remove(900, 10).await, (1, 10), "the one that expired first");
+    assert_eq!(store.get_plan(plan_id(1)).await.unwrap(), None);
+    assert_eq!(remove(300, 0).await, (2, 3));
+    assert_eq!(remove(900, 0).await, (1, 0));
     stored(&store, 4).await;
+}
+
+/// What somebody has reviewed or carried out stays, also when it is over.
+pub async fn plans_that_were_relied_on_make_no_room(store: Engine) {
+    with_group(&store, "rg").await;
+    for number in 1..=5 {
+        keep(&store, &plan(number)).await;
+    }
+    for (number, verdict) in [(1, ReviewVerdict::Approve), (2, ReviewVerdict::Reject)] {
+        let review = review(verdict, 1);
+        store.review_plan(plan_id(number), &review).await.unwrap();
+    }
+    let claimed = accept_and_claim(&store, under(put(1, "a"), plan_id(3), None)).await;
+    let done = applied(&claimed.operation, "x", true);
+    finish(&store, &claimed.lease, done).await;
+    accept(&store, under(put(2, "b"), plan_id(4), None)).await;
+    let removed = store.remove_plans_of("ann", at(9_000), 4).await;
+    assert_eq!(removed.unwrap(), 1, "the others leave room for it");
+    assert_eq!(store.get_plan(plan_id(5)).await.unwrap(), None);
+    let removed = store.remove_plans_of("ann", at(9_000), 0).await;
+    assert_eq!(removed.unwrap(), 0);
+    for number in 1..=4 {
+        stored(&store, number).await;
+    }
 }
 
 /// What was declared is erased when a plan expires. The plan is removed later, unless an operation carries it out.

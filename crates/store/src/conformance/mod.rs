@@ -169,7 +169,8 @@ macro_rules! conformance {
                 a_policy_keeps_references
                 a_policy_holds_for_the_resource
                 plans_are_counted
-                plans_that_are_over_make_room
+                plans_that_have_expired_make_room
+                plans_that_were_relied_on_make_no_room
                 what_is_over_is_removed
             }
             role_assignments {

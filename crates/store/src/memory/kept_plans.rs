@@ -46,15 +46,15 @@ impl KeptPlans for Memory {
         let mut tables = self.tables();
         let plans = tables.plans.values();
         let his = plans.filter(|row| row.plan.created_by == created_by);
-        let mut his: Vec<(Option<Timestamp>, PlanId, usize)> = his
-            .map(|row| (row.plan.over_at(), row.plan.id, row.units))
+        let mut count: usize = his.clone().map(|row| row.units).sum();
+        let removable = his.filter(|row| row.plan.expires_at <= now && !row.plan.is_relied_on());
+        let mut removable: Vec<(Timestamp, PlanId, usize)> = removable
+            .map(|row| (row.plan.expires_at, row.plan.id, row.units))
             .collect();
-        // Those that an operation carries out come last.
-        his.sort_unstable_by_key(|(over_at, id, _)| (over_at.is_none(), *over_at, *id));
-        let mut count: usize = his.iter().map(|(_, _, units)| units).sum();
+        removable.sort_unstable();
         let mut removed = 0;
-        for (over_at, id, units) in his {
-            if count <= most || over_at.is_none_or(|over_at| over_at > now) {
+        for (_, id, units) in removable {
+            if count <= most {
                 break;
             }
             tables.plans.remove(&id);
