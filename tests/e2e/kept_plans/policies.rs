@@ -158,6 +158,39 @@ async fn a_resource_has_the_policy_of_each_group_that_refers_to_it(world: &World
     assert_eq!(world.calls("UpdateResource"), 1);
 }
 
+/// A group is not deleted as long as it owns what another group protects.
+#[apply(on_every_store)]
+async fn a_group_is_not_deleted_with_what_another_protects(world: &World) {
+    world.put_and_settle(LOGS, "logs", logs(7)).await;
+    world.put_group("rg2").await;
+    let other = GROUP.replace("/rg", "/rg2");
+    let alias = format!("{other}/providers/{LOGS}:reference/theirs");
+    let same = json!({"trackedBy": alias, "properties": logs(7)});
+    world.post(LOGS, "put", &same).await.expect(200);
+    let body = json!({"properties": {"planPolicy": "required"}});
+    let theirs = format!("{other}?{API}");
+    super::call(world, "PATCH", &theirs, body).await.expect(200);
+
+    let group = format!("{GROUP}?{API}");
+    let blocked = world.call("DELETE", &group, "").await.expect(409);
+    assert_eq!(blocked.code(), "ResourceGroupDeletionBlocked");
+    let told = super::codes(&blocked.body["error"]);
+    let place =
+        format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{LOGS}/logs");
+    assert_eq!(told, [("PlanRequired", place.as_str())]);
+    assert!(!blocked.text.contains("/rg2"), "{}", blocked.text);
+    world.settle().await;
+    assert_eq!(world.calls("DeleteResource"), 0);
+    world.call("GET", &group, "").await.expect(200);
+
+    let body = json!({"properties": {"planPolicy": null}});
+    super::call(world, "PATCH", &theirs, body).await.expect(200);
+    world.call("DELETE", &group, "").await;
+    world.settle().await;
+    world.call("GET", &group, "").await.expect(404);
+    assert_eq!(world.calls("DeleteResource"), 1);
+}
+
 /// The policy is judged with the write, not when the request looks.
 #[apply(on_every_store)]
 async fn a_policy_that_comes_in_between_holds(world: &World) {

@@ -6,7 +6,7 @@ use super::super::persistence::{DELETE_TRIES_MAX, Persistence, delete_again_afte
 use super::super::record::Operation;
 use super::naming::Names;
 use super::step::BUSY_RETRY;
-use super::survey::{Child, ChildGoal, Survey};
+use super::survey::{Child, ChildGoal, Refusal, Survey};
 use crate::{Ended, Failure, Reference, Timestamp};
 
 /// The maximum total number of tries of one delete. Clock skew must not lead to endless tries.
@@ -97,11 +97,14 @@ impl<'a> Members<'a> {
                     let key = reference.id.key();
                     let tries = tries_of.get(&key).map(Vec::as_slice).unwrap_or_default();
                     let (standing, tries) = standing(tries, last_gone, now);
-                    let is_refused = survey.refused.contains_key(&key);
-                    let standing = if is_refused && standing == Standing::Ready {
-                        Standing::Later(now.after(BUSY_RETRY))
-                    } else {
-                        standing
+                    let standing = match (standing, survey.refused.get(&key)) {
+                        (Standing::Ready, Some(Refusal::Lasting(failure))) => {
+                            Standing::Settled(failure.clone())
+                        }
+                        (Standing::Ready, Some(Refusal::Busy | Refusal::Later(_))) => {
+                            Standing::Later(now.after(BUSY_RETRY))
+                        }
+                        (standing, _) => standing,
                     };
                     Member {
                         reference,
