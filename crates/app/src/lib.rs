@@ -30,6 +30,7 @@ mod plan_in_hand;
 mod planes;
 mod planned_delete;
 mod planned_put;
+mod policies;
 mod put;
 mod quotas;
 mod read;

@@ -122,13 +122,28 @@ impl App {
             };
             let is_quick = foreseen.schema.is_quick_for(values.chain(live));
             let tell = move || told(asked, foreseen, view);
-            let foresight = self.parts.pool.run_unless_quick(is_quick, tell).await?;
+            let mut foresight = self.parts.pool.run_unless_quick(is_quick, tell).await?;
+            if foresight.error.is_none() {
+                foresight.error = self.unapprovable(foresight.planned.as_ref()).await?;
+            }
             return Ok(Foresight {
                 declared: Some(declared),
                 ..foresight
             });
         }
         Err(changes_too_fast())
+    }
+
+    /// Returns why a plan could not be carried out, whoever approves it: the policy of another group does not take it.
+    pub(crate) async fn unapprovable(
+        &self,
+        planned: Option<&PlannedMember>,
+    ) -> Result<Option<Failure>, Rejection> {
+        let Some((planned, target)) = planned.and_then(|it| Some((it, it.changed()?))) else {
+            return Ok(None);
+        };
+        let own = planned.reference.as_ref().map(|id| &id.group);
+        self.refused_elsewhere(&target, own, true).await
     }
 }
 

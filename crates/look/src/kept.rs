@@ -6,7 +6,8 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use ucp_model::operation::{Options, Presence};
 use ucp_model::{
-    Baseline, Detail, ErrorCode, Failure, Identifier, Reference, ReferenceId, Scope, TypeName, json,
+    Baseline, Detail, ErrorCode, Failure, Identifier, Reference, ReferenceId, Scope, Target,
+    TypeName, json,
 };
 use ucp_plan::{Action, Plan, first_difference, is_as_planned, settled};
 use ucp_schema::ResourceSchema;
@@ -222,6 +223,17 @@ pub fn planned_members(content: &[u8]) -> Vec<PlannedMember> {
 }
 
 impl PlannedMember {
+    /// Returns the AWS resource that it changes, if it is known and anything is done to it.
+    pub fn changed(&self) -> Option<Target<'_>> {
+        let identifier = self.identifier.as_ref();
+        let identifier = identifier.filter(|_| self.step != PlannedStep::Nothing)?;
+        Some(Target {
+            scope: &self.scope,
+            type_name: &self.type_name,
+            identifier,
+        })
+    }
+
     /// Refuses a look of a request that finds another state than the one that was planned for, or another change to make.
     pub fn judge(
         &self,

@@ -6,9 +6,9 @@ use async_trait::async_trait;
 use ucp_model::operation::{State, Work};
 use ucp_model::{
     CorrelationId, Credential, CredentialId, GroupId, Identifier, Leftover, LeftoverId,
-    NewCredential, NewPlane, NewResourceGroup, Operation, OperationId, PlanId, Plane, PlaneId,
-    PlaneKind, Reference, ReferenceId, Register, ResourceGroup, Review, RoleAssignmentId, Scope,
-    Target, Timestamp, TrackRecord, TypeName,
+    NewCredential, NewPlane, NewResourceGroup, Operation, OperationId, PlanId, PlanPolicy, Plane,
+    PlaneId, PlaneKind, Reference, ReferenceId, Register, ResourceGroup, Review, RoleAssignmentId,
+    Scope, Target, Timestamp, TrackRecord, TypeName,
 };
 use ucp_store::{
     Accepted, Adoption, AuditEvent, AuditEvents, AuditPlace, Basis, Claimed, Credentials, Error,
@@ -131,6 +131,7 @@ observed! {
             limit: usize
         ) -> Vec<ResourceGroup>;
         fn count_resource_groups(plane: &str, limit: usize) -> usize;
+        fn policy_elsewhere(target: &Target<'_>, own: Option<&GroupId>) -> PlanPolicy;
         #[at(Moment::Accept)]
         fn delete_resource_group(
             deletion: NewOperation,

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{GroupWork, Header, Work};
 use ucp_model::{
-    GroupId, NewResourceGroup, Operation, OperationId, PlanPolicy, ResourceGroup, Timestamp,
+    GroupId, NewResourceGroup, Operation, OperationId, PlanPolicy, ResourceGroup, Target, Timestamp,
 };
 use ucp_store::{
     Error, GroupDeletion, GroupUpdate, Groups, NewOperation, NewWork, OwnedPlace, Precondition,
@@ -87,6 +87,16 @@ impl Groups for Sql {
     async fn count_resource_groups(&self, plane: &str, limit: usize) -> Result<usize, Error> {
         let values = page(group_keys(plane, None), limit);
         self.database.count(COUNT, values).await
+    }
+
+    async fn policy_elsewhere(
+        &self,
+        target: &Target<'_>,
+        own: Option<&GroupId>,
+    ) -> Result<PlanPolicy, Error> {
+        let own = own.map(GroupId::key);
+        let values = values![target.key(), own.unwrap_or_default()];
+        strictest(&self.database.read(POLICIES_ELSEWHERE, values).await?)
     }
 
     async fn delete_resource_group(
@@ -204,14 +214,21 @@ pub(crate) async fn judge_policy_elsewhere(
     let own = operation.work.group_id().map(GroupId::key);
     let values = values![target, own.unwrap_or_default()];
     let rows = transaction.fetch(POLICIES_ELSEWHERE, values).await?;
+    let is_planned = operation.work.plan().is_some();
+    Ok(rules::judge_policy_elsewhere(
+        strictest(&rows)?,
+        is_planned,
+    )?)
+}
+
+fn strictest(policies: &[Row]) -> Result<PlanPolicy, Error> {
     let mut strictest = PlanPolicy::default();
-    for row in &rows {
+    for row in policies {
         if let Some(policy) = row.get::<Option<&str>>("policy")? {
             strictest = strictest.max(from_json(policy)?);
         }
     }
-    let is_planned = operation.work.plan().is_some();
-    Ok(rules::judge_policy_elsewhere(strictest, is_planned)?)
+    Ok(strictest)
 }
 
 /// Records the operation that deletes the group.

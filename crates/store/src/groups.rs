@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 use ucp_model::{
     GroupId, NewResourceGroup, Operation, PlanPolicy, PlaneId, PlaneKind, ResourceGroup, Scope,
-    Timestamp, TypeName,
+    Target, Timestamp, TypeName,
 };
 
 use crate::{Error, KeyRange, NewOperation, Precondition};
@@ -120,6 +120,14 @@ pub trait Groups: Send + Sync {
 
     /// Counts the groups of a plane, up to `limit`.
     async fn count_resource_groups(&self, plane: &str, limit: usize) -> Result<usize, Error>;
+
+    /// Returns the strictest policy of the groups besides `own` that have a reference to an AWS resource. It may be another
+    /// one by the time of a change, with which it is judged.
+    async fn policy_elsewhere(
+        &self,
+        target: &Target<'_>,
+        own: Option<&GroupId>,
+    ) -> Result<PlanPolicy, Error>;
 
     /// Deletes the group, or records the operation that does. What it owns must be at the places `deletable`; `None` for
     /// any.

@@ -124,15 +124,6 @@ async fn a_resource_has_the_policy_of_each_group_that_refers_to_it(world: &World
         refused(world.post(LOGS, "delete", &delete).await, code);
     };
     every_way("PlanRequired").await;
-    let members = json!([{"alias": "mine", "type": LOGS, "properties": logs(14)}]);
-    let path = format!("{other}/:apply");
-    let applied = super::call(world, "POST", &path, set(members))
-        .await
-        .expect(202);
-    world.settle().await;
-    let ended = world.status(&applied).await;
-    assert_eq!(ended["error"]["code"], "ApplyFailed", "{ended}");
-    assert!(ended.to_string().contains("PlanRequired"), "{ended}");
     assert_eq!(world.calls("UpdateResource"), 0);
 
     // What is planned may be done, and what is approved for this group.
@@ -146,16 +137,81 @@ async fn a_resource_has_the_policy_of_each_group_that_refers_to_it(world: &World
     world.call("PUT", &with_plan, "").await.expect(201);
     world.settle().await;
     assert_eq!(status(world, &id).await, "Applied");
-    set_policy(world, json!("approved")).await.expect(200);
     let planned = planned_by_name(&json!({"properties": {"RetentionInDays": 30}})).await;
     let id = id_of(&planned);
     review(world, &id, "approve", &planned["fingerprint"])
         .await
         .expect(200);
+    set_policy(world, json!("approved")).await.expect(200);
     let with_plan = format!("{by_name}?planId={id}");
     refused(world.call("PUT", &with_plan, "").await, "ApprovalRequired");
     assert_eq!(status(world, &id).await, "Approved");
     assert_eq!(world.calls("UpdateResource"), 1);
+}
+
+/// What a put would be refused for, a what-if and an apply of another group tell too.
+#[apply(on_every_store)]
+async fn sets_tell_of_the_policies_of_other_groups(world: &World) {
+    for name in ["changed", "deleted", "kept"] {
+        let properties = json!({"LogGroupName": name, "RetentionInDays": 7});
+        world.put_and_settle(LOGS, name, properties).await;
+    }
+    world.put_group("rg2").await;
+    let other = GROUP.replace("/rg", "/rg2");
+    let declared = |name: &str, days: u32| json!({"LogGroupName": name, "RetentionInDays": days});
+    for name in ["changed", "deleted", "kept"] {
+        let alias = format!("{other}/providers/{LOGS}:reference/{name}");
+        let same = json!({"trackedBy": alias, "properties": declared(name, 7)});
+        world.post(LOGS, "put", &same).await.expect(200);
+    }
+    let members = set(json!([
+        {"alias": "kept", "type": LOGS, "properties": declared("kept", 7)},
+        {"alias": "changed", "type": LOGS, "properties": declared("changed", 14)},
+        {"alias": "deleted", "type": LOGS, "delete": true},
+    ]));
+    let send = async |action: &str, body: Value| {
+        super::call(world, "POST", &format!("{other}/:{action}"), body).await
+    };
+    let calls = || world.calls("UpdateResource") + world.calls("DeleteResource");
+    let refused = |reply: &Reply, error: &Value, code: &str| {
+        assert!(!reply.text.contains("/rg/"), "{}", reply.text);
+        let found = super::codes(error);
+        assert_eq!(found, [(code, "/resources/1"), (code, "/resources/2")]);
+    };
+    set_policy(world, json!("required")).await.expect(200);
+    let reply = send("apply", members.clone()).await.expect(409);
+    assert_eq!(reply.code(), "PlanRequired", "{}", reply.text);
+    refused(&reply, &reply.body["error"], "PlanRequired");
+    let asked = send("whatIf", members.clone()).await.expect(200);
+    let id = id_of(&asked.body["properties"]);
+
+    set_policy(world, json!("approved")).await.expect(200);
+    let reply = send("apply", members.clone()).await.expect(409);
+    assert_eq!(reply.code(), "ApprovalRequired", "{}", reply.text);
+    refused(&reply, &reply.body["error"], "ApprovalRequired");
+    let planned = send("apply", json!({"planId": id})).await.expect(409);
+    assert_eq!(planned.code(), "ApprovalRequired", "{}", planned.text);
+    assert_eq!(super::codes(&planned.body["error"]).len(), 2);
+    let asked = send("whatIf", members).await.expect(200);
+    assert_eq!(asked.body["status"], "Failed", "{}", asked.text);
+    refused(&asked, &asked.body["error"], "ApprovalRequired");
+    assert_eq!(asked.body["properties"]["planId"], Value::Null);
+    let alias = format!("{other}/providers/{LOGS}:reference/changed");
+    let one = json!({"trackedBy": alias, "properties": declared("changed", 14)});
+    let asked = world.post(LOGS, "whatIf", &one).await.expect(200);
+    assert_eq!(asked.body["status"], "Failed", "{}", asked.text);
+    assert_eq!(asked.body["error"]["code"], "ApprovalRequired");
+    let change = &asked.body["properties"]["changes"][0];
+    assert_eq!(change["changeType"], "Modify", "{}", asked.text);
+    assert_eq!(status(world, &id).await, "Pending");
+    world.settle().await;
+    assert_eq!(calls(), 0);
+
+    // The group that protects them may plan them.
+    let own =
+        json!({"trackedBy": tracked_by(LOGS, "changed"), "properties": declared("changed", 14)});
+    let asked = world.post(LOGS, "whatIf", &own).await.expect(200);
+    assert_eq!(asked.body["status"], "Succeeded", "{}", asked.text);
 }
 
 /// A group is not deleted as long as it owns what another group protects.

@@ -39,12 +39,12 @@ impl App {
             group,
             members,
             outputs,
-            recorded: _,
+            recorded,
             reads: _,
         } = judged;
         self.admit_members(&group.id, &members, caller).await?;
         let outputs = Value::Object(outputs);
-        let looks = Box::pin(self.unchanged(&members, &outputs, caller, deadline));
+        let looks = Box::pin(self.unchanged(&members, &recorded, &outputs, caller, deadline));
         let (unchanged, seen) = looks.await?;
         let application = Application {
             has_outputs: outputs

@@ -56,6 +56,16 @@ pub(crate) struct JudgedMember {
     pub(crate) has_reference: bool,
 }
 
+impl JudgedMember {
+    /// Returns where an error about it is: its place, or its reference if the set does not list it.
+    pub(crate) fn target(&self) -> String {
+        match self.place.is_empty() {
+            true => self.reference.to_string(),
+            false => self.place.clone(),
+        }
+    }
+}
+
 /// What is to become of a [`JudgedMember`].
 pub(crate) enum JudgedGoal {
     /// This put. Its properties are linked.

@@ -43,6 +43,20 @@ impl Obstacle {
     }
 }
 
+/// Refuses a set with changes that the policies of other groups do not take.
+pub(super) fn refused_elsewhere(details: Vec<Detail>) -> Result<(), Rejection> {
+    let required = ErrorCode::PlanRequired.as_str();
+    let code = match details.iter().all(|detail| detail.code == required) {
+        _ if details.is_empty() => return Ok(()),
+        true => ErrorCode::PlanRequired,
+        false => ErrorCode::ApprovalRequired,
+    };
+    let message = "Other resource groups protect what the details name. Nothing was stored or sent. Leave these resources out, or do what the details say.";
+    Err(Rejection::Conflict(
+        Failure::new(code, message).with_details(details),
+    ))
+}
+
 /// Returns what is wrong with a member as details at its place in the body.
 pub(super) fn placed(place: &str, failure: Failure) -> Vec<Detail> {
     let at = |target: Option<&str>| {

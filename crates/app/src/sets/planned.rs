@@ -13,6 +13,7 @@ use ucp_model::{Detail, Failure, FaultClass, GroupId, PlanId, ReferenceId};
 use ucp_set::{Declarations, DeclaredMember, resolve};
 
 use super::judging::{JudgedMember, JudgedSet};
+use super::obstacle::refused_elsewhere;
 use super::seen::{LOOKS_AT_ONCE, value_of};
 use super::{ApplyOutcome, DeclaredSet};
 use crate::declaring::Purpose;
@@ -72,6 +73,7 @@ impl App {
             }
         }
         let compared = self.judge_members(&plan, deadline).await?;
+        self.judge_policies(&plan).await?;
         let members = application.members.into_iter().zip(&plan.members);
         let members: Vec<ApplyMember> = members
             .zip(compared)
@@ -101,6 +103,22 @@ impl App {
         self.admit_set(group, &caller.name, more.count()).await?;
         self.accept_apply(group, application, &declarations, caller)
             .await
+    }
+
+    /// Refuses a plan whose changes the policy of another group does not take.
+    async fn judge_policies(&self, plan: &PlanInHand) -> Result<(), Rejection> {
+        let mut refused = Vec::new();
+        for member in &plan.members {
+            if let Some(failure) = self.unapprovable(Some(member)).await? {
+                let target = member.reference.as_ref().map(ToString::to_string);
+                refused.push(Detail {
+                    code: failure.code,
+                    message: failure.message,
+                    target,
+                });
+            }
+        }
+        refused_elsewhere(refused)
     }
 
     /// Compares the members of a plan with what is there now. Returns which of them could be compared in whole: AWS has shown

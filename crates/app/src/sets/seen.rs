@@ -6,11 +6,12 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use serde_json::Value;
 use tokio::time::Instant;
-use ucp_model::{Identifier, ReferenceId};
+use ucp_model::operation::ResourceWork;
+use ucp_model::{Failure, GroupId, Identifier, Reference, ReferenceId, Target};
 use ucp_set::{Link, links, resolve};
 
 use super::judging::{JudgedGoal, JudgedMember};
-use super::obstacle::Obstacle;
+use super::obstacle::{Obstacle, placed, refused_elsewhere};
 use crate::declaring::Purpose;
 use crate::looking::Outlook;
 use crate::put::Prospect;
@@ -26,6 +27,16 @@ pub(crate) struct Seen {
     pub(super) live: Option<Value>,
 }
 
+/// What a look at a member has shown.
+enum Shown {
+    /// It is as declared.
+    Unchanged(Seen),
+    /// It would be changed, which the policy of another group does not take.
+    Refused(Failure),
+    /// Neither, or it is not known.
+    Open,
+}
+
 /// What is seen, by the keys of references.
 pub(crate) type AllSeen = BTreeMap<String, Seen>;
 
@@ -37,10 +48,12 @@ pub(crate) fn value_of(seen: &AllSeen, link: &Link) -> Option<Value> {
 
 impl App {
     /// Looks at the members, as long as there is time, each after those that it depends on. Returns the indexes of those
-    /// with nothing to do, and what was seen. What depends on a change is not looked at: it is judged after that.
+    /// with nothing to do, and what was seen. What depends on a change is not looked at: it is judged after that. Refuses
+    /// changes that the policies of other groups do not take.
     pub(super) async fn unchanged(
         &self,
         members: &[JudgedMember],
+        recorded: &BTreeMap<String, Reference>,
         outputs: &Value,
         caller: &Caller,
         deadline: Instant,
@@ -48,69 +61,105 @@ impl App {
         let mut unchanged = vec![false; members.len()];
         let mut begun = vec![false; members.len()];
         let mut seen = self.outside(members, outputs, deadline).await?;
+        let mut refused = BTreeMap::new();
         let mut looks = FuturesUnordered::new();
         loop {
             for (index, member) in members.iter().enumerate() {
-                let is_ready = member.depends_on.iter().all(|need| unchanged[*need]);
+                let is_ready = match &member.goal {
+                    JudgedGoal::Put(_) => member.depends_on.iter().all(|need| unchanged[*need]),
+                    JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => true,
+                };
                 if begun[index] || !is_ready || looks.len() >= LOOKS_AT_ONCE {
                     continue;
                 }
                 begun[index] = true;
-                match &member.goal {
-                    JudgedGoal::Delete if !member.has_reference => unchanged[index] = true,
-                    JudgedGoal::Put(put) => {
-                        let Some(put) = resolved(put, &seen) else {
-                            continue;
-                        };
-                        if Instant::now() < deadline {
-                            let look = self.unchanged_put(put, caller, deadline);
-                            looks.push(async move { (index, look.await) });
-                        }
-                    }
-                    JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => {}
-                }
+                let put = match &member.goal {
+                    JudgedGoal::Put(put) => match resolved(put, &seen) {
+                        Some(put) if Instant::now() < deadline => Some(put),
+                        Some(_) | None => continue,
+                    },
+                    JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => None,
+                };
+                let reference = recorded.get(&member.reference.key());
+                unchanged[index] = put.is_none() && reference.is_none();
+                looks.push(async move {
+                    let look = match put {
+                        Some(put) => self.seen_put(put, caller, deadline).await,
+                        None => self.seen_delete(reference).await,
+                    };
+                    (index, look)
+                });
             }
             let Some((index, look)) = looks.next().await else {
+                refused_elsewhere(refused.into_values().flatten().collect())?;
                 return Ok((unchanged, seen));
             };
-            if let Some(found) = look? {
-                unchanged[index] = true;
-                seen.insert(members[index].reference.key(), found);
+            match look? {
+                Shown::Unchanged(found) => {
+                    unchanged[index] = true;
+                    seen.insert(members[index].reference.key(), found);
+                }
+                Shown::Refused(failure) => {
+                    refused.insert(index, placed(&members[index].target(), failure));
+                }
+                Shown::Open => {}
             }
         }
     }
 
-    /// Looks at one resource. Returns it if nothing is to be done; what its reference remembers is written then.
-    async fn unchanged_put(
+    /// Looks at one resource. If nothing is to be done, what its reference remembers is written.
+    async fn seen_put(
         &self,
         put: PutResource,
         caller: &Caller,
         deadline: Instant,
-    ) -> Result<Option<Seen>, Rejection> {
+    ) -> Result<Shown, Rejection> {
         let foreseen = self.foresee(&put, None, caller, deadline, Purpose::Change, None);
         let foreseen = Box::pin(foreseen).await;
         let nothing = match foreseen.map(|foreseen| foreseen.prospect) {
             Ok(Prospect::Seen(Outlook::Nothing(nothing))) => nothing,
+            Ok(Prospect::Seen(Outlook::Change(change))) => {
+                let work = change.work.resource();
+                let target = work.and_then(ResourceWork::target);
+                return self.seen_change(target, change.work.group_id()).await;
+            }
             Ok(
                 Prospect::Create(_)
-                | Prospect::Seen(
-                    Outlook::Refused(_) | Outlook::Change(_) | Outlook::Open | Outlook::Stale,
-                ),
-            ) => return Ok(None),
+                | Prospect::Seen(Outlook::Refused(_) | Outlook::Open | Outlook::Stale),
+            ) => return Ok(Shown::Open),
             Err(refused) => return left_to_worker(refused),
         };
         match self.settle(&nothing, caller).await {
             Ok(Some(_)) => {}
-            Ok(None) => return Ok(None),
+            Ok(None) => return Ok(Shown::Open),
             Err(refused) => return left_to_worker(refused),
         }
         let work = nothing.work().resource();
-        Ok(work.and_then(|work| {
+        let found = work.and_then(|work| {
             Some(Seen {
                 identifier: work.identifier.clone()?,
                 live: work.result.clone(),
             })
-        }))
+        });
+        Ok(found.map_or(Shown::Open, Shown::Unchanged))
+    }
+
+    async fn seen_delete(&self, reference: Option<&Reference>) -> Result<Shown, Rejection> {
+        let target = reference.and_then(Reference::target);
+        let own = reference.map(|reference| &reference.id.group);
+        self.seen_change(target, own).await
+    }
+
+    async fn seen_change(
+        &self,
+        target: Option<Target<'_>>,
+        own: Option<&GroupId>,
+    ) -> Result<Shown, Rejection> {
+        let Some(target) = target else {
+            return Ok(Shown::Open);
+        };
+        let refused = self.refused_elsewhere(&target, own, false).await?;
+        Ok(refused.map_or(Shown::Open, Shown::Refused))
     }
 
     /// Reads what a value refers to.
@@ -221,6 +270,6 @@ fn resolved(put: &PutResource, seen: &AllSeen) -> Option<PutResource> {
 }
 
 /// A worker waits for what is in the way, or ends the member with what is wrong. Anything else refuses the set.
-fn left_to_worker<T>(refused: Rejection) -> Result<Option<T>, Rejection> {
-    Obstacle::of(refused).map(|_| None)
+fn left_to_worker(refused: Rejection) -> Result<Shown, Rejection> {
+    Obstacle::of(refused).map(|_| Shown::Open)
 }

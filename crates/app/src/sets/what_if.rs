@@ -40,7 +40,8 @@ struct Planned {
 struct Foreseen<'a> {
     members: &'a [JudgedMember],
     changes: Vec<Option<ResourceChange>>,
-    details: Vec<Detail>,
+    /// What is wrong with them, by index.
+    details: BTreeMap<usize, Vec<Detail>>,
     /// What is planned, by the keys of references.
     planned: BTreeMap<String, Planned>,
     /// What is kept of the plan, as far as it is known.
@@ -113,7 +114,8 @@ impl App {
         self.tell_track_records(&mut changes).await?;
         let what_if = WhatIf {
             changes,
-            error: (!details.is_empty()).then(|| failure(details)),
+            error: (!details.is_empty())
+                .then(|| failure(details.into_values().flatten().collect())),
             plan: None,
         };
         let kept: Option<Vec<PlannedMember>> = kept.into_iter().collect();
@@ -173,7 +175,7 @@ impl App {
                         Ok(Err(failure)) => Err(Rejection::Refused(failure)),
                         Err(deleted) => {
                             let reference = recorded.get(&deleted.reference.key());
-                            Ok(self.foreseen_delete(deleted, reference, deadline).await)
+                            self.foreseen_delete(deleted, reference, deadline).await
                         }
                     };
                     (index, look)
@@ -191,7 +193,7 @@ impl App {
         member: &JudgedMember,
         reference: Option<&Reference>,
         deadline: Instant,
-    ) -> Foresight {
+    ) -> Result<Foresight, Rejection> {
         let type_name = &member.reference.type_name;
         let schema = self.recorded_schema(&member.scope, type_name).await.ok();
         let fingerprint = schema.as_ref().map_or("", |schema| schema.fingerprint());
@@ -215,14 +217,14 @@ impl App {
                 ChangeKind::NoChange,
             ),
         };
-        Foresight {
+        Ok(Foresight {
             identifier: change.identifier.clone(),
             change,
-            error: None,
+            error: self.unapprovable(Some(&planned)).await?,
             // What was not seen is not planned.
             planned: (planned.basis.live != LiveBasis::Unread).then_some(planned),
             declared: None,
-        }
+        })
     }
 
     async fn deleted(
@@ -283,7 +285,7 @@ impl<'a> Foreseen<'a> {
             changes: members.iter().map(|_| None).collect(),
             kept: members.iter().map(|_| None).collect(),
             resolved: BTreeMap::new(),
-            details: Vec::new(),
+            details: BTreeMap::new(),
             planned: BTreeMap::new(),
             referred: referred.map(|link| link.reference.key()).collect(),
             unread: BTreeSet::new(),
@@ -351,7 +353,7 @@ impl<'a> Foreseen<'a> {
             change.warnings.push(unseen(message.to_owned()));
         }
         if let Some(error) = error {
-            self.details.extend(placed(&member.place, error));
+            self.details.insert(index, placed(&member.target(), error));
         }
         let key = member.reference.key();
         if self.referred.contains(&key) {

@@ -349,8 +349,18 @@ pub async fn a_policy_holds_for_the_resource(store: Engine) {
     };
     accept(&store, apply).await;
     let parent = claim_one(&store, at(3)).await;
+    let protected = reference(&store, "a").await;
+    let target = protected.target().unwrap();
     for policy in [PlanPolicy::Required, PlanPolicy::Approved] {
         set_policy(&store, policy).await;
+        for (own, told) in [
+            (None, policy),
+            (Some(group("other")), policy),
+            (Some(group("rg")), PlanPolicy::Optional),
+        ] {
+            let found = store.policy_elsewhere(&target, own.as_ref()).await;
+            assert_eq!(found.unwrap(), told, "{own:?}");
+        }
         for new in [
             untracked(put(3, "-"), "mydb"),
             untracked(delete(3, "-"), "mydb"),

@@ -3,7 +3,9 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{GroupWork, Work};
-use ucp_model::{GroupId, NewResourceGroup, Operation, ResourceGroup, Timestamp};
+use ucp_model::{
+    GroupId, NewResourceGroup, Operation, PlanPolicy, ResourceGroup, Target, Timestamp,
+};
 
 use super::Memory;
 use super::tables::page;
@@ -63,6 +65,14 @@ impl Groups for Memory {
     async fn count_resource_groups(&self, plane: &str, limit: usize) -> Result<usize, Error> {
         let keys = group_keys(plane, None);
         Ok(page(&self.tables().groups, keys, limit).len())
+    }
+
+    async fn policy_elsewhere(
+        &self,
+        target: &Target<'_>,
+        own: Option<&GroupId>,
+    ) -> Result<PlanPolicy, Error> {
+        Ok(self.tables().policy_elsewhere(&target.key(), own))
     }
 
     async fn delete_resource_group(

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{GroupWork, ResourceWork, Work};
-use ucp_model::{GroupId, Operation, OperationId, ReferenceId, Target, Timestamp};
+use ucp_model::{GroupId, Operation, OperationId, PlanPolicy, ReferenceId, Target, Timestamp};
 
 use super::Memory;
 use super::tables::{Row, Slot, Tables, maps};
@@ -385,16 +385,22 @@ impl Tables {
         let Some(target) = target else {
             return Ok(());
         };
-        let own = operation.work.group_id().map(GroupId::key);
+        let strictest = self.policy_elsewhere(target, operation.work.group_id());
+        let is_planned = operation.work.plan().is_some();
+        rules::judge_policy_elsewhere(strictest, is_planned)
+    }
+
+    /// Returns the strictest policy of the groups besides `own` that have a reference to the AWS resource.
+    pub(super) fn policy_elsewhere(&self, target: &str, own: Option<&GroupId>) -> PlanPolicy {
+        let own = own.map(GroupId::key);
         let references = self.references.values();
         let elsewhere = references
             .filter(|reference| maps(reference, target))
             .map(|reference| reference.id.group.key())
             .filter(|group| own.as_ref() != Some(group));
         let groups = elsewhere.filter_map(|group| self.groups.get(&group));
-        let strictest = groups.map(|group| group.body.policy()).max();
-        let is_planned = operation.work.plan().is_some();
-        rules::judge_policy_elsewhere(strictest.unwrap_or_default(), is_planned)
+        let policies = groups.map(|group| group.body.policy());
+        policies.max().unwrap_or_default()
     }
 
     pub(super) fn insert(
