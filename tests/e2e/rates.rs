@@ -141,13 +141,34 @@ async fn a_set_counts_as_many_as_it_has() {
     later();
     let planned = send(&world, "whatIf", &four).await.expect(200);
     let plan = &planned.body["properties"]["planId"];
+    let group = format!("{GROUP}?{API}");
+    let tags = json!({"location": "global"}).to_string();
+    for _ in 0..3 {
+        world.call("PUT", &group, &tags).await.expect(200);
+    }
+    // There is room for three more in a second and a half.
+    let refused = send(&world, "apply", &json!({ "planId": plan })).await;
+    assert_eq!(refused.expect(429).header("retry-after"), Some("2"));
+    later();
     send(&world, "apply", &json!({ "planId": plan }))
         .await
         .expect(202);
-    let group = format!("{GROUP}?{API}");
-    let tags = json!({"location": "global"}).to_string();
     world.call("PUT", &group, &tags).await.expect(429);
     world.settle().await;
+    // So do the resources that a set deletes without listing them: five of them need a second and a quarter.
+    later();
+    let fifth = log_group("e");
+    world.put(LOGS, "e", fifth["properties"].clone()).await;
+    world.settle().await;
+    later();
+    let mut complete = set(json!([log_group("f")]));
+    complete["mode"] = json!("Complete");
+    for _ in 0..7 {
+        let reply = send(&world, "validate", &set(json!([log_group("f")]))).await;
+        reply.expect(200);
+    }
+    let refused = send(&world, "whatIf", &complete).await.expect(429);
+    assert_eq!(refused.header("retry-after"), Some("2"));
 }
 
 /// By default there is none.

@@ -5,7 +5,7 @@ use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::http::header::{ALLOW, CONTENT_LENGTH, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use ucp_app::Rejection;
+use ucp_app::{BeyondRate, Rejection};
 use ucp_model::ids::InvalidId;
 use ucp_model::operation::Work;
 use ucp_model::{Detail, ErrorCode, Failure, Fault, FaultClass, Operation};
@@ -164,6 +164,10 @@ impl From<Rejection> for Problem {
             Rejection::TooLarge(failure) => Self::new(StatusCode::PAYLOAD_TOO_LARGE, failure),
             Rejection::QuotaExceeded(failure) => Self::new(StatusCode::FORBIDDEN, failure),
             Rejection::TooMany(failure) => Self::new(StatusCode::TOO_MANY_REQUESTS, failure),
+            Rejection::BeyondRate(BeyondRate {
+                failure,
+                retry_after,
+            }) => Self::new(StatusCode::TOO_MANY_REQUESTS, *failure).again_after(retry_after),
             Rejection::Busy(operation) => Self::busy(&operation),
             Rejection::OwnedElsewhere(owner) => {
                 let message = format!(

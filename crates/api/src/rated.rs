@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use ucp_access::Principal;
+use ucp_app::{BeyondRate, Rejection};
 use ucp_model::{ErrorCode, Failure};
 
 use crate::action::Effect;
@@ -57,7 +57,7 @@ pub(crate) fn count_more(
     path: &str,
     effect: Effect,
     more: usize,
-) -> Result<(), Failure> {
+) -> Result<(), BeyondRate> {
     match api.limits.count_more(effect, caller, path, more) {
         Ok(()) => Ok(()),
         Err(wait) => Err(beyond(effect, caller, path, wait)),
@@ -65,18 +65,12 @@ pub(crate) fn count_more(
 }
 
 fn too_many(effect: Effect, caller: &str, path: &str, wait: Duration) -> Problem {
-    let failure = beyond(effect, caller, path, wait);
-    let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, failure);
-    problem.again_after(seconds(wait))
+    Rejection::BeyondRate(beyond(effect, caller, path, wait)).into()
 }
 
-fn seconds(wait: Duration) -> u64 {
+fn beyond(effect: Effect, caller: &str, path: &str, wait: Duration) -> BeyondRate {
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-    seconds.max(1)
-}
-
-fn beyond(effect: Effect, caller: &str, path: &str, wait: Duration) -> Failure {
-    let (scope, seconds) = (scope(path), seconds(wait));
+    let (scope, seconds) = (scope(path), seconds.max(1));
     let what = match effect {
         Effect::Write => "changes",
         Effect::Read | Effect::AwsRead => "reads from AWS, or validations,",
@@ -84,5 +78,8 @@ fn beyond(effect: Effect, caller: &str, path: &str, wait: Duration) -> Failure {
     let message = format!(
         "The client '{caller}' sends too many {what} in /{scope}. Nothing was done. Try again in {seconds} s."
     );
-    Failure::new(ErrorCode::TooManyRequests, message)
+    BeyondRate {
+        failure: Box::new(Failure::new(ErrorCode::TooManyRequests, message)),
+        retry_after: seconds,
+    }
 }

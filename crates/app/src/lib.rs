@@ -89,7 +89,7 @@ pub use read::{LivePage, LiveResource, ReadResource};
 pub use recipient::Recipient;
 pub use references::GroupView;
 pub use regions::{InvalidRegion, Regions};
-pub use rejection::Rejection;
+pub use rejection::{BeyondRate, Rejection};
 pub use resource_types::ResourceProvider;
 pub use rights::Access;
 pub use role_assignments::{PutRoleAssignment, RoleAssignmentPut};

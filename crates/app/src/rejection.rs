@@ -50,12 +50,24 @@ pub enum Rejection {
     /// Too much is under way: try again later.
     #[error("{}", .0.message)]
     TooMany(Failure),
+    /// The caller sends more than may be: try again after a while.
+    #[error("{}", .0.failure.message)]
+    BeyondRate(BeyondRate),
     /// The store cannot be reached: try again.
     #[error("the store is unavailable")]
     Unavailable(#[source] ucp_store::Error),
     /// An internal error: report it.
     #[error("an internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// What a caller sends beyond his rate.
+#[derive(Debug)]
+pub struct BeyondRate {
+    /// What is told of it.
+    pub failure: Box<Failure>,
+    /// The seconds after which there is room for it.
+    pub retry_after: u64,
 }
 
 impl Rejection {

@@ -4,7 +4,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use ucp_model::operation::GroupWork;
 use ucp_model::operation::group::{Application, ApplyMember, GroupState, MemberGoal, Task};
-use ucp_model::{Ended, Failure, GroupId, ResourceGroup, Scope};
+use ucp_model::{Ended, GroupId, ResourceGroup, Scope};
 use ucp_seal::AssociatedData;
 use ucp_set::{Declarations, DeclaredMember, resolve};
 use ucp_store::{NewWork, Sealed};
@@ -15,7 +15,7 @@ use super::seen::value_of;
 use super::{ApplyOutcome, ApplySet};
 use crate::declaring::Purpose;
 use crate::intake::no_such_group;
-use crate::{App, Caller, Rejection};
+use crate::{App, BeyondRate, Caller, Rejection};
 
 impl App {
     /// Makes the resources of a group as a set declares them. Looks first; if nothing has to be done, there is no
@@ -25,7 +25,7 @@ impl App {
         group: &GroupId,
         apply: ApplySet,
         caller: &Caller,
-        admit: impl FnOnce(usize) -> Result<(), Failure> + Send,
+        admit: impl FnOnce(usize) -> Result<(), BeyondRate> + Send,
     ) -> Result<ApplyOutcome, Rejection> {
         let set = match apply {
             ApplySet::Declared(set) => set,

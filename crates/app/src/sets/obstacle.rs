@@ -37,6 +37,7 @@ impl Obstacle {
             | Rejection::NotNow(_)
             | Rejection::QuotaExceeded(_)
             | Rejection::TooMany(_)
+            | Rejection::BeyondRate(_)
             | Rejection::Unavailable(_)
             | Rejection::Internal(_) => Err(refused),
         }

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use ucp_access::Right;
 use ucp_look::{LiveBasis, PlanBasis, PlannedMember, PlannedStep, stale};
 use ucp_model::operation::group::{Application, ApplyMember, MemberGoal};
-use ucp_model::{Detail, Failure, FaultClass, GroupId, PlanId, ReferenceId};
+use ucp_model::{Detail, FaultClass, GroupId, PlanId, ReferenceId};
 use ucp_set::{Declarations, DeclaredMember, resolve};
 
 use super::judging::{JudgedMember, JudgedSet};
@@ -19,7 +19,7 @@ use super::{ApplyOutcome, DeclaredSet};
 use crate::declaring::Purpose;
 use crate::plan_in_hand::{DeclaredPlan, PlanInHand, is_same_declaration};
 use crate::what_if::LOOKING_TIME;
-use crate::{App, Caller, Rejection};
+use crate::{App, BeyondRate, Caller, Rejection};
 
 /// The state that a member of a plan is in.
 enum Now {
@@ -40,7 +40,7 @@ impl App {
         id: PlanId,
         set: Option<DeclaredSet>,
         caller: &Caller,
-        admit: impl FnOnce(usize) -> Result<(), Failure>,
+        admit: impl FnOnce(usize) -> Result<(), BeyondRate>,
     ) -> Result<ApplyOutcome, Rejection> {
         let deadline = Instant::now() + LOOKING_TIME;
         let plan = self.plan_in_hand(id, caller).await?;
@@ -69,7 +69,7 @@ impl App {
                 let listed =
                     listed.filter(|member| !matches!(member.goal, MemberGoal::DeleteOwned(_)));
                 let more = listed.count().saturating_sub(1);
-                admit(more).map_err(Rejection::TooMany)?;
+                admit(more).map_err(Rejection::BeyondRate)?;
             }
         }
         let compared = self.judge_members(&plan, deadline).await?;

@@ -22,7 +22,7 @@ use crate::declaring::Purpose;
 use crate::kept_plans::Prepared;
 use crate::plan_in_hand::DeclaredPlan;
 use crate::what_if::{Foresight, LOOKING_TIME, members, seems_gone, unreadable};
-use crate::{App, Caller, ChangeKind, PutResource, Rejection, ResourceChange, WhatIf};
+use crate::{App, BeyondRate, Caller, ChangeKind, PutResource, Rejection, ResourceChange, WhatIf};
 
 /// How much a what-if shows of properties. What comes after that is shown without them.
 pub(crate) const SHOWN_MAX_BYTES: usize = 16 << 20;
@@ -65,7 +65,7 @@ impl App {
         set: DeclaredSet,
         lifetime: Duration,
         caller: &Caller,
-        admit: impl FnOnce(usize) -> Result<(), Failure>,
+        admit: impl FnOnce(usize) -> Result<(), BeyondRate>,
     ) -> Result<WhatIf, Rejection> {
         let deadline = Instant::now() + LOOKING_TIME;
         let JudgedSet {
@@ -80,7 +80,7 @@ impl App {
         self.admit_members(&group.id, &members, caller).await?;
         let mut foreseen = Foreseen::new(&members);
         let unlisted = members.iter().filter(|member| member.place.is_empty());
-        admit(unlisted.count() + foreseen.outside().count()).map_err(Rejection::TooMany)?;
+        admit(unlisted.count() + foreseen.outside().count()).map_err(Rejection::BeyondRate)?;
         // Nothing is told of the outputs.
         let outside = self.outside(&members, &Value::Null, deadline).await?;
         for (key, seen) in outside {
