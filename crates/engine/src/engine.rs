@@ -101,6 +101,7 @@ impl Engine {
 
     /// Claims what there is room for.
     pub(crate) async fn claim_for(&self, room: &Room) -> Result<Vec<Claimed>, Abandoned> {
+        self.plans.forget_idle(self.now());
         let Room { limit, crowded } = room;
         if crowded.is_empty() {
             return self.claim(*limit).await;

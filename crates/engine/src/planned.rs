@@ -20,26 +20,25 @@ impl Stepper<'_> {
         used: PlanUse,
     ) -> Result<Arc<[PlannedMember]>, Abandoned> {
         let engine = self.engine;
+        if let Some(members) = engine.plans.known(used.plan, engine.now()) {
+            return Ok(members);
+        }
+        // To open a large plan is long work. Whoever may have to wait for it is armed before, so that nobody who opens a plan
+        // waits for the turn of those who wait for him.
+        self.turn.arm(&mut self.claimed.lease).await?;
         let load = async || {
             let Some(stored) = engine.store().get_plan(used.plan).await? else {
                 return Ok(Known::default());
             };
-            let bytes = stored.content.0.len();
+            let is_quick = stored.content.0.len() <= QUICK_BYTES;
             let keys = Arc::clone(&engine.parts().keys);
             let read = move || {
                 let place = AssociatedData::PlanContent(used.plan);
                 let opened = keys.sealing.open(place, &stored.content.0);
-                opened.map(|text| ucp_look::planned_members(&text))
+                opened.map(|text| Known::new(ucp_look::planned_members(&text)))
             };
-            let is_quick = bytes <= QUICK_BYTES;
-            if !is_quick {
-                self.turn.arm(&mut self.claimed.lease).await?;
-            }
             match engine.parts().pool.run_unless_quick(is_quick, read).await? {
-                Ok(members) => Ok(Known {
-                    members: members.into(),
-                    bytes,
-                }),
+                Ok(known) => Ok(known),
                 Err(error @ ucp_seal::Error::OtherKey { .. }) => {
                     // For a process that has the key.
                     engine.postpone(&self.claimed.lease, OTHER_KEY_PAUSE).await;
@@ -48,6 +47,6 @@ impl Stepper<'_> {
                 Err(_) => Ok(Known::default()),
             }
         };
-        engine.plans.members(used.plan, load).await
+        engine.plans.members(used.plan, engine.now(), load).await
     }
 }

@@ -223,6 +223,16 @@ pub fn planned_members(content: &[u8]) -> Vec<PlannedMember> {
 }
 
 impl PlannedMember {
+    /// Returns about how much memory it takes.
+    pub fn bytes(&self) -> usize {
+        let live = match &self.basis.live {
+            LiveBasis::Model(live) => Some(live),
+            LiveBasis::Absent | LiveBasis::Unreadable | LiveBasis::Unread => None,
+        };
+        let values = [live, self.planned.as_ref()].into_iter().flatten();
+        size_of::<Self>() + values.map(held_bytes).sum::<usize>()
+    }
+
     /// Returns the AWS resource that it changes, if it is known and anything is done to it.
     pub fn changed(&self) -> Option<Target<'_>> {
         let identifier = self.identifier.as_ref();
@@ -307,6 +317,24 @@ impl PlannedMember {
             })
             .collect()
     }
+}
+
+/// Returns about how much memory a value takes.
+fn held_bytes(value: &Value) -> usize {
+    let below = match value {
+        Value::Null | Value::Bool(_) => 0,
+        Value::Number(number) => number.as_str().len(),
+        Value::String(text) => text.len(),
+        Value::Array(elements) => elements.iter().map(held_bytes).sum(),
+        Value::Object(members) => {
+            let members = members.iter();
+            let bytes = |(name, value): (&String, &Value)| {
+                size_of::<String>() + name.len() + held_bytes(value)
+            };
+            members.map(bytes).sum()
+        }
+    };
+    size_of::<Value>() + below
 }
 
 fn refusal(differences: Vec<Detail>) -> Result<(), Failure> {
