@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ucp_look::PlannedMember;
+use ucp_model::json::{self, Step};
 use ucp_model::operation::Presence;
 use ucp_model::operation::group::Application;
-use ucp_model::{KeptPlan, PlanId, PlanRefusal, PlanUse, Timestamp, json};
+use ucp_model::pointer::PointerBuf;
+use ucp_model::{KeptPlan, PlanId, PlanRefusal, PlanUse, Timestamp};
 use ucp_plan::Plan;
 use ucp_schema::{ResourceSchema, is_unknown};
 use ucp_set::{Declarations, DeclaredMember};
@@ -169,20 +171,72 @@ pub(crate) fn known_by_now(planned: &Value, now: &Value) -> Value {
 
 /// Returns whether properties are those that were declared, as far as these are known.
 pub(crate) fn is_same_declaration(planned: &Value, given: &Value) -> bool {
+    first_other(planned, given).is_none()
+}
+
+/// Returns the place of the first of the properties that are not those that were declared, as far as these are known.
+pub(crate) fn first_other(planned: &Value, given: &Value) -> Option<String> {
+    let mut place = PointerBuf::root();
+    differs(planned, given, &mut place).then(|| place.as_str().to_owned())
+}
+
+/// Returns whether a value is another one than was declared, and leaves the place in `place`.
+fn differs(planned: &Value, given: &Value, place: &mut PointerBuf) -> bool {
     match (planned, given) {
-        (planned, _) if is_unknown(planned) => true,
+        (planned, _) if is_unknown(planned) => false,
         (Value::Object(members), Value::Object(others)) => {
-            let is_there = |(name, member): (&String, &Value)| {
-                let other = others.get(name);
-                other.is_some_and(|other| is_same_declaration(member, other))
-            };
-            members.len() == others.len() && members.iter().all(is_there)
+            for (name, member) in members {
+                place.push_back(Step::Member(name));
+                match others.get(name) {
+                    Some(other) if !differs(member, other, place) => {}
+                    Some(_) | None => return true,
+                }
+                place.pop_back();
+            }
+            let more = others.keys().find(|name| !members.contains_key(*name));
+            if let Some(more) = more {
+                place.push_back(Step::Member(more));
+            }
+            more.is_some()
         }
-        (Value::Array(elements), Value::Array(others)) => {
-            let mut pairs = elements.iter().zip(others);
-            elements.len() == others.len()
-                && pairs.all(|(one, other)| is_same_declaration(one, other))
+        (Value::Array(elements), Value::Array(others)) if elements.len() == others.len() => {
+            for (index, (element, other)) in elements.iter().zip(others).enumerate() {
+                place.push_back(Step::Element(index));
+                if differs(element, other, place) {
+                    return true;
+                }
+                place.pop_back();
+            }
+            false
         }
-        _ => json::equal(planned, given),
+        _ => !json::equal(planned, given),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_first_other_property_is_named() {
+        let planned = json!({"A": [{"B": 1}, {"B": 2}], "C": {"$unknown": true}, "D": "x"});
+        for (given, place) in [
+            (json!({"A": [{"B": 1}, {"B": 2.0}], "C": 5, "D": "x"}), None),
+            (
+                json!({"A": [{"B": 1}, {"B": 3}], "C": 5, "D": "x"}),
+                Some("/A/1/B"),
+            ),
+            (json!({"A": [{"B": 1}], "C": 5, "D": "x"}), Some("/A")),
+            (json!({"A": [{"B": 1}, {"B": 2}], "C": 5}), Some("/D")),
+            (
+                json!({"A": [{"B": 1}, {"B": 2}], "C": 5, "D": "x", "E/F": 1}),
+                Some("/E~1F"),
+            ),
+            (json!([]), Some("")),
+        ] {
+            assert_eq!(first_other(&planned, &given).as_deref(), place, "{given}");
+        }
     }
 }

@@ -11,7 +11,9 @@ use ucp_model::{Detail, ReferenceId, json};
 use ucp_schema::holds_unknown;
 use ucp_set::{DeclaredMember, resolve};
 
-use crate::plan_in_hand::{MemberInHand, PlannedPut, is_same_declaration, known_by_now};
+use crate::plan_in_hand::{
+    MemberInHand, PlannedPut, first_other, is_same_declaration, known_by_now,
+};
 use crate::what_if::{LOOKING_TIME, members};
 use crate::{App, Caller, PutResource, Rejection, TrackedBy};
 
@@ -135,18 +137,16 @@ fn judge_values(
     resolved: Option<&Map<String, Value>>,
     now: &Map<String, Value>,
 ) -> Result<(), Rejection> {
-    let is_as_planned = |resolved: &Map<String, Value>| {
+    let other = resolved.and_then(|resolved| {
         let [planned, now] = [resolved, now].map(|it| Value::Object(it.clone()));
-        is_same_declaration(&planned, &now)
+        first_other(&planned, &now)
+    });
+    let Some(place) = other else {
+        return Ok(());
     };
-    match resolved.is_none_or(is_as_planned) {
-        true => Ok(()),
-        false => {
-            let message = "It refers to a value that is another one than when it was planned.";
-            let detail = Detail::at("LiveStateChanged", message, "/properties");
-            Err(Rejection::PreconditionFailed(stale(vec![detail])))
-        }
-    }
+    let message = "It refers to a value that is another one than when it was planned.";
+    let detail = Detail::at("LiveStateChanged", message, format!("/properties{place}"));
+    Err(Rejection::PreconditionFailed(stale(vec![detail])))
 }
 
 /// What a request says of the resource that it is about.

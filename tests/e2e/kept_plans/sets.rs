@@ -311,6 +311,21 @@ async fn what_a_reference_gives_is_not_declared_otherwise() {
         let reply = put(vpc, tag).await.expect(409);
         assert_eq!(reply.code(), "PlanMismatch", "{}", reply.text);
     }
+    // What is not declared again must be as it was planned too.
+    let change = |block: &str| {
+        let target = ("AWS::EC2::VPC", vpc.as_str());
+        let block = json!({ "CidrBlock": block });
+        let changed = world.aws.patch_out_of_band(None, None, target, &block);
+        changed.expect("it is there");
+    };
+    change("10.9.0.0/16");
+    let as_planned = json!({"planId": id, "trackedBy": tracked_by(SUBNET, "sub")});
+    let reply = world.post(SUBNET, "put", &as_planned).await.expect(412);
+    assert_eq!(
+        codes(&reply.body["error"]),
+        [("LiveStateChanged", "/properties/Tags/0/Value")]
+    );
+    change("10.0.0.0/16");
     put(&vpc, tag).await.expect(201);
     world.settle().await;
     assert_eq!(status(&world, &id).await, "Applied");
