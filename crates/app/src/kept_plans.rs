@@ -6,10 +6,10 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use ucp_access::{Right, Scope};
-use ucp_look::{PlanContent, PlanRead, PlannedMember, PlannedStep};
+use ucp_look::{PlanContent, PlanRead, PlannedMember, PlannedStep, stale};
 use ucp_model::{
-    Approval, Course, Entropy, ErrorCode, Failure, GroupId, KeptPlan, NotReviewed, PlanId, Review,
-    ReviewVerdict, Timestamp, TypeName, Warning,
+    Approval, Course, Detail, Entropy, ErrorCode, Failure, GroupId, KeptPlan, NotReviewed, PlanId,
+    Review, ReviewVerdict, Timestamp, TypeName, Warning,
 };
 use ucp_seal::{AssociatedData, Keys};
 use ucp_store::{Reviewed, Sealed, StoredPlan};
@@ -172,6 +172,9 @@ impl App {
         } = self.stored_plan(id, caller).await?;
         let shown = self.content(id, content).await?;
         caller.judge_plan(&plan, &shown)?;
+        if shown.reads.is_none() {
+            return Err(of_earlier_version());
+        }
         let declared = match declared {
             Some(sealed) => Some(
                 self.opened(AssociatedData::PlanDeclared(id), sealed)
@@ -262,7 +265,7 @@ fn written(
     let content = text(&PlanContent {
         members,
         changes: changes.iter().collect(),
-        reads,
+        reads: Some(reads),
     })?;
     let Some(units) = units(content.len() + declared.len()) else {
         return Ok(None);
@@ -318,7 +321,12 @@ impl Caller {
             (is_own || self.reads_group(&reference.group))
                 && reads_type(scope, &reference.type_name)
         };
-        match shown.changes.iter().all(shows) && shown.reads.iter().all(reads) {
+        let may_read = match &shown.reads {
+            Some(referred) => referred.iter().all(reads),
+            // It may show anything that its maker could read.
+            None => plan.created_by == self.name,
+        };
+        match shown.changes.iter().all(shows) && may_read {
             true => Ok(()),
             false => Err(no_such_plan(plan.id)),
         }
@@ -346,6 +354,17 @@ fn tell_not_kept(changes: &mut [ResourceChange]) {
 pub(crate) fn no_such_plan(id: PlanId) -> Rejection {
     let message = format!("There is no plan {id}, or you may not read what it shows.");
     Rejection::Missing(Failure::new(ErrorCode::NotFound, message))
+}
+
+/// A plan of an earlier version does not say what it refers to, so nobody can tell whether that is as it was.
+fn of_earlier_version() -> Rejection {
+    let message = "The plan was made by an earlier version of the server. Ask for a new one.";
+    let detail = Detail {
+        code: "Expired".to_owned(),
+        message: message.to_owned(),
+        target: None,
+    };
+    Rejection::PreconditionFailed(stale(vec![detail]))
 }
 
 fn not_reviewed(refused: NotReviewed, review: &Review) -> Rejection {
@@ -381,7 +400,45 @@ fn text<T: Serialize>(value: &T) -> Result<Zeroizing<String>, Rejection> {
 
 #[cfg(test)]
 mod tests {
+    use ucp_access::Rights;
+    use ucp_model::CorrelationId;
+
     use super::*;
+
+    fn caller(name: &str) -> Caller {
+        Caller {
+            name: name.to_owned(),
+            rights: Rights::unlimited(),
+            principal: None,
+            correlation_id: CorrelationId::new("deployment"),
+            verdict_wait: Duration::ZERO,
+            group_delete_wait: Duration::ZERO,
+            recipient: crate::Recipient::default(),
+        }
+    }
+
+    /// Such a plan does not say what it refers to, so only its maker is known to be allowed to read it.
+    #[test]
+    fn a_plan_of_an_earlier_version_is_for_its_maker() {
+        let plan = KeptPlan {
+            id: format!("{:032x}", 1).parse().unwrap(),
+            plane: PLANE.to_owned(),
+            group: None,
+            created_by: "ann".to_owned(),
+            created_at: Timestamp::from_millis(1),
+            expires_at: Timestamp::from_millis(2),
+            fingerprint: String::new(),
+            course: Course::default(),
+        };
+        for (content, ann, bob) in [
+            (r#"{"members":[],"changes":[]}"#, true, false),
+            (r#"{"members":[],"changes":[],"reads":[]}"#, true, true),
+        ] {
+            let shown: PlanContent<ResourceChange> = serde_json::from_str(content).unwrap();
+            assert_eq!(caller("ann").judge_plan(&plan, &shown).is_ok(), ann);
+            assert_eq!(caller("bob").judge_plan(&plan, &shown).is_ok(), bob);
+        }
+    }
 
     #[test]
     fn a_plan_counts_by_its_size() {

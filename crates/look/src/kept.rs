@@ -22,9 +22,10 @@ pub struct PlanContent<C> {
     pub members: Vec<PlannedMember>,
     /// What it shows.
     pub changes: Vec<C>,
-    /// What was read for it besides: the resources that it refers to.
+    /// What was read for it besides: the resources that it refers to. `None` if it was made by an earlier version, which did
+    /// not note them.
     #[serde(default)]
-    pub reads: Vec<PlanRead>,
+    pub reads: Option<Vec<PlanRead>>,
 }
 
 /// A resource that a plan refers to.

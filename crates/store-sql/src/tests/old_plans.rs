@@ -6,7 +6,7 @@ use ucp_store::KeptPlans as _;
 use super::upgraded;
 use crate::Sql;
 
-/// Plans as in version 31: one was approved, one rejected, one used; one nobody has relied on.
+/// Plans as in version 30: one was approved, one rejected, one used; one nobody has relied on.
 const OLD_PLANS: &str = r#"INSERT INTO plans (id, plane, created_by, created_at, expires_at, fingerprint, course, over_at, content)
     VALUES
         ('00000000-0000-0000-0000-000000000001', 'local', 'ann', 1, 9, '',
@@ -20,7 +20,7 @@ const OLD_PLANS: &str = r#"INSERT INTO plans (id, plane, created_by, created_at,
 
 #[tokio::test]
 async fn plans_of_earlier_versions_that_were_relied_on_stay() {
-    let (sqlite, _folder, postgres) = upgraded(31, OLD_PLANS).await;
+    let (sqlite, _folder, postgres) = upgraded(30, OLD_PLANS).await;
     old_plans_stay(sqlite).await;
     if let Some((postgres, _database)) = postgres {
         old_plans_stay(postgres).await;
@@ -36,6 +36,6 @@ async fn old_plans_stay(store: Sql) {
         let id = format!("{number:032x}").parse().unwrap();
         let found = store.get_plan(id).await.unwrap();
         assert_eq!(found.is_some(), number != 4, "{number}: {found:?}");
-        assert!(found.is_none_or(|found| found.plan.is_relied_on()));
+        assert!(found.is_none_or(|found| found.plan.is_relied_on() && found.units == 1));
     }
 }
