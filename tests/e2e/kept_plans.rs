@@ -450,6 +450,30 @@ async fn a_caller_has_only_so_many_plans(kind: StoreKind) {
     assert_eq!(state(&second).await, "Expired");
 }
 
+/// What is too large to be kept is shown nevertheless.
+#[tokio::test]
+async fn a_plan_that_is_too_large_is_not_kept() {
+    let world = &World::builder().build().await;
+    world.put_group("rg").await;
+    world.put_and_settle(LOGS, "logs", logs(7)).await;
+    let policy = |text: String| json!({"DataProtectionPolicy": {"Description": text}});
+    // A plan has it before and after, as it is shown and as it is compared.
+    change_outside(world, &policy("x".repeat(5 << 20)));
+    let body = json!({"trackedBy": tracked_by(LOGS, "logs"), "properties": logs(14)});
+    let reply = world.post(LOGS, "whatIf", &body).await.expect(200);
+    assert_eq!(reply.body["status"], "Succeeded");
+    let told = &reply.body["properties"];
+    for member in ["planId", "fingerprint", "expiresAt"] {
+        assert_eq!(told[member], Value::Null, "{member}");
+    }
+    let change = &told["changes"][0];
+    assert_eq!(change["changeType"], "Modify");
+    assert_eq!(change["warnings"][0]["code"], "PlanNotKept");
+    change_outside(world, &policy("short".to_owned()));
+    let told = planned(world, logs(14)).await;
+    assert_eq!(status(world, &id_of(&told)).await, "Pending");
+}
+
 /// What is declared is sealed, found by whoever rotates the key, and erased at the end. Nothing shows a write-only value.
 #[apply(on_every_store)]
 async fn a_plan_keeps_its_secrets(world: &World) {
