@@ -3,7 +3,7 @@
 mod lost;
 
 use serde_json::{Value, json};
-use ucp_model::{Mark, ReferenceId};
+use ucp_model::{Lineage, Mark, ReferenceId};
 use ucp_simulator::faults::{fail, fault, refuse};
 use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
 use ucp_testkit::{ACCOUNT, GROUP, REGION, World, apply, on_every_store, tracked_by};
@@ -15,7 +15,7 @@ const API_VERSION: &str = "api-version=2023-10-01-preview";
 
 fn mark(resource_type: &str, alias: &str) -> String {
     let reference: ReferenceId = tracked_by(resource_type, alias).parse().expect("an id");
-    Mark::of(&reference).to_string()
+    Mark::of(&Lineage::of(&reference)).to_string()
 }
 
 /// Cuts off what a mark tells of the operation that has put it on.

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use ucp_model::{Mark, ReferenceId};
+use ucp_model::{Lineage, Mark, ReferenceId};
 use ucp_simulator::faults::{Effect, fail, fault, refuse};
 use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
 use ucp_testkit::{
@@ -297,7 +297,7 @@ async fn without_ownership_tags_it_stays_unknown(kind: StoreKind) {
 #[apply(on_every_store)]
 async fn what_others_made_is_never_taken(world: &World) {
     let other: ReferenceId = tracked_by(VPC, "other").parse().expect("an id");
-    let marked = json!([{"Key": Mark::KEY, "Value": Mark::of(&other).as_str()}]);
+    let marked = json!([{"Key": Mark::KEY, "Value": Mark::of(&Lineage::of(&other)).as_str()}]);
     let strangers = async |resource_type: &str, properties: Value| {
         let body = json!({ "properties": properties });
         world.post(resource_type, "put", &body).await.expect(201);

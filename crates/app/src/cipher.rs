@@ -66,8 +66,8 @@ pub(crate) fn associated_data(place: &SealedPlace) -> AssociatedData<'_> {
         SealedPlace::Look(id) => AssociatedData::Look(*id),
         SealedPlace::PlanContent(id) => AssociatedData::PlanContent(*id),
         SealedPlace::PlanDeclared(id) => AssociatedData::PlanDeclared(*id),
-        SealedPlace::Baseline(id) => AssociatedData::Baseline(id),
-        SealedPlace::Observed(id) => AssociatedData::Observed(id),
+        SealedPlace::Baseline(lineage) => AssociatedData::Baseline(lineage),
+        SealedPlace::Observed(lineage) => AssociatedData::Observed(lineage),
         SealedPlace::Body(id) => AssociatedData::Body(*id),
     }
 }

@@ -267,11 +267,15 @@ impl App {
                 return Err(Box::pin(self.busy(deletion)).await);
             }
             Some(RecordedAlias {
-                group, reference, ..
+                group,
+                reference,
+                is_lineage_taken,
+                ..
             }) => Some(Alias {
                 policy: Claimant::Anyone.policy(&group),
                 group: group.id,
                 reference,
+                is_lineage_taken,
             }),
             None => None,
         };

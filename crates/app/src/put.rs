@@ -269,11 +269,13 @@ impl App {
                 type_name: schema.type_name(),
                 identifier,
             });
+            let lineage = alias.as_ref().zip(reference.as_ref());
+            let lineage = lineage.map(|(alias, id)| alias.lineage(id, new.id));
             let recorded = self.recorded(alias, target.as_ref()).await?;
             let digest = {
                 let (declaration, schema) = (declaration.clone(), Arc::clone(&schema));
-                let (reference, keys) = (reference.clone(), Arc::clone(&self.parts.keys));
-                move || ucp_look::desired(declaration, reference.as_ref(), &schema, &keys.digest)
+                let keys = Arc::clone(&self.parts.keys);
+                move || ucp_look::desired(declaration, lineage.as_ref(), &schema, &keys.digest)
             };
             let desired = self.parts.pool.run_unless_quick(is_quick, digest).await?;
             let outlook = self.viewed(&mut new, recorded, &schema, Some(&desired), deadline, view);

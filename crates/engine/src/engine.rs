@@ -455,10 +455,10 @@ impl Stepper<'_> {
             .map_err(|error| unreadable(&error))?;
         let properties = serde_json::from_slice(&bytes).map_err(|error| unreadable(&error))?;
         let declaration = Declaration::stored(properties);
-        let reference = work.reference.as_ref();
+        let lineage = work.reference.as_ref().and_then(|_| work.lineage());
         Ok(Some(ucp_look::desired(
             declaration,
-            reference,
+            lineage.as_ref(),
             schema,
             &keys.digest,
         )))

@@ -134,6 +134,7 @@ fn delete(leftover: &Leftover, schema: &ResourceSchema) -> Option<NewResourceWor
         is_referenced: true,
         // Another resource may have its name by now.
         marked_for: leftover.reference.clone().filter(|_| needs_mark),
+        lineage: leftover.lineage.clone(),
         ..work(Kind::Delete, leftover)
     })
 }
@@ -149,6 +150,7 @@ fn work(kind: Kind, leftover: &Leftover) -> NewResourceWork {
         is_referenced: false,
         owned_since: None,
         marked_for: None,
+        lineage: None,
         resolves: None,
         options: Options::default(),
         plan: None,

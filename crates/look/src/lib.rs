@@ -299,10 +299,11 @@ impl Put<'_> {
 
 /// Returns the mark that the creates of an operation put on.
 fn mark_of(work: &ResourceWork) -> Option<Mark> {
-    let reference = work.reference.as_ref()?;
+    work.reference.as_ref()?;
+    let lineage = work.lineage()?;
     Some(match work.creation {
-        Some(creation) => Mark::of_create(reference, creation),
-        None => Mark::of(reference),
+        Some(creation) => Mark::of_create(&lineage, creation),
+        None => Mark::of(&lineage),
     })
 }
 
@@ -369,7 +370,7 @@ pub async fn read<R: Reader>(
             digest: reader.digest(&live),
             ownership: {
                 let mark = schema.and_then(|schema| schema.mark_in(&live));
-                Ownership::of(mark, work.reference.as_ref().or(work.marked_for.as_ref()))
+                Ownership::of(mark, work.lineage().as_ref())
             },
             live,
         },

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use ucp_model::operation::{PlanOutcome, Presence, Replacing, ResourceWork, Sent};
-use ucp_model::{Baseline, Digest, Failure, Identifier, Mark, ReferenceId, Warning, json};
+use ucp_model::{Baseline, Digest, Failure, Identifier, Lineage, Mark, Warning, json};
 use ucp_plan::{Desired, Live, Plan, Question, Subject, Verdict, judge};
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema};
 use ucp_seal::DigestKey;
@@ -54,16 +54,16 @@ pub(crate) fn live_digest(live: &Value) -> String {
     hex::encode(Sha256::digest(json::canonical(live)))
 }
 
-/// Returns a declaration with its write-only values digested for its alias. A put without a reference stores no digests
-/// to compare with, so those here are never compared.
+/// Returns a declaration with its write-only values digested for the lineage of its reference. A put without a reference
+/// stores no digests to compare with, so those here are never compared.
 pub fn desired(
     declaration: Declaration,
-    reference: Option<&ReferenceId>,
+    lineage: Option<&Lineage>,
     schema: &ResourceSchema,
     key: &DigestKey,
 ) -> Desired {
-    Desired::new(declaration, schema, |pointer, value| match reference {
-        Some(reference) => key.digest(reference, pointer, value),
+    Desired::new(declaration, schema, |pointer, value| match lineage {
+        Some(lineage) => key.digest(lineage, pointer, value),
         None => Digest::default(),
     })
 }

@@ -47,15 +47,16 @@ where
 {
     let is_searchable =
         |schema: &&ResourceSchema| schema.handlers().list_all && schema.shows_marks();
-    let (Some(schema), Some(reference), Some(creation), true) = (
+    let lineage = work.reference.as_ref().and_then(|_| work.lineage());
+    let (Some(schema), Some(lineage), Some(creation), true) = (
         schema.filter(is_searchable),
-        work.reference.as_ref(),
+        lineage,
         work.creation,
         work.marked,
     ) else {
         return Ok((Search::Unsearchable, None));
     };
-    let mark = Mark::of_create(reference, creation);
+    let mark = Mark::of_create(&lineage, creation);
     let searched = work.searched.clone();
     let mut searched = searched.unwrap_or_else(|| Searched::since(now));
     let page = match searcher.page(searched.next_token.as_deref()).await? {
@@ -164,7 +165,9 @@ mod tests {
 
     use serde_json::{Value, json};
     use ucp_model::operation::{Kind, Replacing};
-    use ucp_model::{Creation, Fault, ReferenceId, ResourcePage, Scope, Timestamp, TypeName};
+    use ucp_model::{
+        Creation, Fault, Lineage, ReferenceId, ResourcePage, Scope, Timestamp, TypeName,
+    };
 
     use super::*;
 
@@ -218,7 +221,7 @@ mod tests {
 
     fn mark(reference: &str) -> Value {
         let reference: ReferenceId = reference.parse().unwrap();
-        json!([{ "Key": Mark::KEY, "Value": Mark::of_create(&reference, creation()).as_str() }])
+        json!([{ "Key": Mark::KEY, "Value": Mark::of_create(&Lineage::of(&reference), creation()).as_str() }])
     }
 
     impl Reader for Script {

@@ -4,8 +4,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Creation, Failure, GroupId, Identifier, OperationId, ReferenceId, Scope, Target, Timestamp,
-    TypeName, retry,
+    Creation, Failure, GroupId, Identifier, Lineage, OperationId, ReferenceId, Scope, Target,
+    Timestamp, TypeName, retry,
 };
 
 /// How long after its entry a leftover is tried for the first time.
@@ -28,6 +28,8 @@ pub struct Leftover {
     pub reason: LeftoverReason,
     /// The reference that stood for it, or should have.
     pub reference: Option<ReferenceId>,
+    /// The lineage of that reference. Entries of earlier versions lack it.
+    pub lineage: Option<Lineage>,
     /// The operation whose end entered it last.
     pub operation: OperationId,
     /// When it was entered first.

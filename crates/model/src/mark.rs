@@ -3,13 +3,14 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::{OperationId, ReferenceId};
+use crate::{Lineage, OperationId};
 
 /// The mark of a reference on the AWS resource that was created for it: the value of the tag [`Mark::KEY`].
 ///
-/// It depends on nothing but the id of the reference, so it is the same on every replica, and after the database was
-/// lost. It is `{plane}/{group}/{digest}`. The names are for people; where AWS does not accept a character, there is a
-/// `_` in its place. The digest, of the whole reference, is what tells two references apart.
+/// It depends on nothing but the lineage of the reference, so it is the same on every replica, and stays as it is when the
+/// reference is moved. It is `{plane}/{group}/{digest}`. The names, of the place where the reference was first claimed, are
+/// for people; where AWS does not accept a character, there is a `_` in its place. The digest, of the whole lineage, is what
+/// tells two references apart.
 ///
 /// What a create puts on is followed by `/{creation}`: it tells what this create has made from what an earlier one did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,23 +38,22 @@ impl Mark {
     /// The key of the tag.
     pub const KEY: &str = "ucp:reference";
 
-    /// Returns the mark of a reference.
-    pub fn of(reference: &ReferenceId) -> Self {
-        let key = reference.key();
-        let digest = Sha256::digest(&key);
+    /// Returns the mark of a reference of this lineage.
+    pub fn of(lineage: &Lineage) -> Self {
+        let digest = Sha256::digest(lineage.as_str());
         let digest: String = digest[..DIGEST_BYTES]
             .iter()
             .map(|byte| format!("{byte:02x}"))
             .collect();
-        let group = &reference.group;
-        let plane = accepted(&group.plane, PLANE_MAX);
-        let group = accepted(&group.folded_name(), GROUP_MAX);
+        let (plane, group) = lineage.birthplace();
+        let plane = accepted(plane, PLANE_MAX);
+        let group = accepted(group, GROUP_MAX);
         Self(format!("{plane}/{group}/{digest}"))
     }
 
     /// Returns the mark that a create puts on what it makes for a reference.
-    pub fn of_create(reference: &ReferenceId, Creation(operation): Creation) -> Self {
-        Self(format!("{}/{operation:016x}", Self::of(reference)))
+    pub fn of_create(lineage: &Lineage, Creation(operation): Creation) -> Self {
+        Self(format!("{}/{operation:016x}", Self::of(lineage)))
     }
 
     /// Returns whether `found` is this mark of a reference, whichever create has put it on.
@@ -104,11 +104,11 @@ pub enum Ownership {
 }
 
 impl Ownership {
-    /// Returns whose mark `found` is, for an operation on `reference`.
-    pub fn of(found: Option<&str>, reference: Option<&ReferenceId>) -> Self {
+    /// Returns whose mark `found` is, for an operation on a reference of the lineage `own`.
+    pub fn of(found: Option<&str>, own: Option<&Lineage>) -> Self {
         match found {
             None => Self::Unmarked,
-            Some(found) if reference.is_some_and(|own| Mark::of(own).is_in(found)) => Self::Ours,
+            Some(found) if own.is_some_and(|own| Mark::of(own).is_in(found)) => Self::Ours,
             Some(_) => Self::Others,
         }
     }
@@ -117,7 +117,7 @@ impl Ownership {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{GroupId, TypeName};
+    use crate::{GroupId, ReferenceId, TypeName};
 
     fn mark(group: &str, alias: &str) -> String {
         let reference = ReferenceId {
@@ -125,7 +125,7 @@ mod tests {
             type_name: TypeName::from_cloudformation("AWS::EC2::VPC").unwrap(),
             alias: alias.to_owned(),
         };
-        Mark::of(&reference).to_string()
+        Mark::of(&Lineage::of(&reference)).to_string()
     }
 
     /// A mark that changes would make every resource somebody else's.
@@ -161,6 +161,7 @@ mod tests {
     fn a_mark_is_ours_only_for_our_own_reference() {
         let own = "/planes/radius/local/resourceGroups/shop/providers/AWS.EC2/VPC:reference/main";
         let own: ReferenceId = own.parse().unwrap();
+        let own = Lineage::of(&own);
         let mark = Mark::of(&own);
         assert_eq!(
             Ownership::of(Some(mark.as_str()), Some(&own)),
@@ -173,5 +174,24 @@ mod tests {
         assert_eq!(Ownership::of(Some(&longer), Some(&own)), Ownership::Others);
         assert_eq!(Ownership::of(Some(mark.as_str()), None), Ownership::Others);
         assert_eq!(Ownership::of(None, Some(&own)), Ownership::Unmarked);
+    }
+
+    #[test]
+    fn a_reference_that_is_claimed_where_another_began_has_another_mark() {
+        let id = "/planes/radius/local/resourceGroups/shop/providers/AWS.EC2/VPC:reference/main";
+        let id: ReferenceId = id.parse().unwrap();
+        let first = Lineage::of(&id);
+        let second = Lineage::drawn(&id, OperationId(uuid::Uuid::from_u128(7)));
+        let mark = Mark::of(&second);
+        assert!(mark.as_str().starts_with("local/shop/"), "{mark}");
+        assert_eq!(
+            Ownership::of(Some(mark.as_str()), Some(&first)),
+            Ownership::Others
+        );
+        let of_first = Mark::of(&first).to_string();
+        assert_eq!(
+            Ownership::of(Some(&of_first), Some(&second)),
+            Ownership::Others
+        );
     }
 }

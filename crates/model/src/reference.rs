@@ -4,13 +4,15 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Identifier, OperationId, ReferenceId, Scope, Target, Timestamp, pointer};
+use crate::{Identifier, Lineage, OperationId, ReferenceId, Scope, Target, Timestamp, pointer};
 
 /// A reference: the AWS resource that an alias stands for, and what is known about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
     /// The reference id, in the casing of the first write.
     pub id: ReferenceId,
+    /// What it keeps when it is moved to another id.
+    pub lineage: Lineage,
     /// The account and region of the AWS resource.
     pub scope: Scope,
     /// The primary identifier, as AWS spells it. `None` while the resource is being created.

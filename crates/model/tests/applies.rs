@@ -16,8 +16,8 @@ use ucp_model::operation::{
     self, Chance, Header, Kind, Observation, Options, ResourceWork, State, Work,
 };
 use ucp_model::{
-    ClientToken, CorrelationId, Ended, Failure, GroupId, Identifier, Operation, ProvisioningState,
-    Reference, ReferenceId, Scope, Timestamp, TypeName,
+    ClientToken, CorrelationId, Ended, Failure, GroupId, Identifier, Lineage, Operation,
+    ProvisioningState, Reference, ReferenceId, Scope, Timestamp, TypeName,
 };
 use uuid::Uuid;
 
@@ -87,6 +87,7 @@ fn child(alias: &str, kind: Kind, ended: Option<Ended>) -> Operation {
 fn reference(alias: &str, live: Value) -> Reference {
     Reference {
         id: id(alias),
+        lineage: Lineage::of(&id(alias)),
         scope: scope(),
         identifier: Some(Identifier::new(alias)),
         owned: true,

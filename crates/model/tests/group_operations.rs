@@ -13,8 +13,8 @@ use ucp_model::operation::group::{self, Decision, GroupWork, Next, Refusal, Surv
 use ucp_model::operation::{Header, Kind, ResourceWork, State, Work};
 use ucp_model::{
     CorrelationId, Ended, Failure, GroupId, Identifier, Leftover, LeftoverId, LeftoverReason,
-    Operation, OperationId, ProvisioningState, Reference, ReferenceId, Register, Scope, Timestamp,
-    TypeName,
+    Lineage, Operation, OperationId, ProvisioningState, Reference, ReferenceId, Register, Scope,
+    Timestamp, TypeName,
 };
 
 fn at(seconds: i64) -> Timestamp {
@@ -42,6 +42,7 @@ fn reference_id(alias: &str) -> ReferenceId {
 fn owned(alias: &str, live: Value) -> Reference {
     Reference {
         id: reference_id(alias),
+        lineage: Lineage::of(&reference_id(alias)),
         scope: scope(),
         identifier: Some(Identifier::new(alias)),
         owned: true,
@@ -327,6 +328,7 @@ fn what_is_left_over_blocks_a_deletion_if_it_is_ours() {
         identifier: Some(Identifier::new(format!("vpc-{name}"))),
         reason,
         reference: None,
+        lineage: None,
         operation: operation_id(name),
         since: at(0),
         tries: 2,

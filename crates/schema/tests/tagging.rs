@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use ucp_model::{Mark, TypeName};
+use ucp_model::{Lineage, Mark, TypeName};
 use ucp_schema::{Catalogue, Classes, ResourceSchema};
 
 /// Types whose tags can be updated by their schema, but are in a property that default tags do not support.
@@ -132,7 +132,7 @@ fn every_type_with_tags_gets_them() {
 
 fn mark() -> Mark {
     let reference = "/planes/radius/local/resourceGroups/rg/providers/AWS.EC2/VPC:reference/a";
-    Mark::of(&reference.parse().unwrap())
+    Mark::of(&Lineage::of(&reference.parse().unwrap()))
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fmt;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::Value;
 use sha2::Sha256;
-use ucp_model::{Digest, Entropy, ReferenceId, json};
+use ucp_model::{Digest, Entropy, Lineage, json};
 use zeroize::Zeroizing;
 
 use crate::{AssociatedData, Error, Keyring};
@@ -53,10 +53,10 @@ impl DigestKey {
         hex::encode(self.mac(&["plan", text]))
     }
 
-    /// Computes the digest of the `value` that `reference` declares at `pointer`. Each part is preceded by its length,
-    /// so that no two inputs are hashed as the same bytes.
-    pub fn digest(&self, reference: &ReferenceId, pointer: &str, value: &Value) -> Digest {
-        let mac = self.mac(&[reference.key().as_str(), pointer, &json::canonical(value)]);
+    /// Computes the digest of the `value` that a reference of this lineage declares at `pointer`. Each part is preceded by
+    /// its length, so that no two inputs are hashed as the same bytes.
+    pub fn digest(&self, lineage: &Lineage, pointer: &str, value: &Value) -> Digest {
+        let mac = self.mac(&[lineage.as_str(), pointer, &json::canonical(value)]);
         Digest {
             key_id: self.id.clone(),
             hmac: hex::encode(mac),

@@ -19,7 +19,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use sha2::{Digest as _, Sha256};
-use ucp_model::{CredentialId, Entropy, OperationId, PlanId, ReferenceId};
+use ucp_model::{CredentialId, Entropy, Lineage, OperationId, PlanId};
 use zeroize::Zeroizing;
 
 pub use digest::DigestKey;
@@ -67,10 +67,11 @@ pub enum AssociatedData<'a> {
     PlanDeclared(PlanId),
     /// What an operation does and has done, with its result.
     Body(OperationId),
-    /// The declaration of the last successful put of a reference. The casing of its id is ignored.
-    Baseline(&'a ReferenceId),
-    /// The properties of a reference as last observed. The casing of its id is ignored.
-    Observed(&'a ReferenceId),
+    /// The declaration of the last successful put of a reference. It is bound to the lineage, so that it opens after a move,
+    /// and for no other reference.
+    Baseline(&'a Lineage),
+    /// The properties of a reference as last observed, bound to the lineage too.
+    Observed(&'a Lineage),
     /// The digest key with this id.
     DigestKey(&'a str),
     /// The secret of a credential. The casing of its name is ignored.
@@ -86,8 +87,8 @@ impl fmt::Display for AssociatedData<'_> {
             AssociatedData::PlanContent(id) => write!(f, "plans/{id}/content"),
             AssociatedData::PlanDeclared(id) => write!(f, "plans/{id}/declared"),
             AssociatedData::Body(id) => write!(f, "operations/{id}/body"),
-            AssociatedData::Baseline(id) => write!(f, "references{}/baseline", id.key()),
-            AssociatedData::Observed(id) => write!(f, "references{}/observed", id.key()),
+            AssociatedData::Baseline(lineage) => write!(f, "references{lineage}/baseline"),
+            AssociatedData::Observed(lineage) => write!(f, "references{lineage}/observed"),
             AssociatedData::DigestKey(id) => write!(f, "digest_keys/{id}/key"),
             AssociatedData::Credential(id) => write!(f, "credentials{}/secret", id.key()),
         }
@@ -298,8 +299,6 @@ pub struct Keys {
 mod tests {
     use std::sync::atomic::{AtomicU8, Ordering};
 
-    use ucp_model::ReferenceId;
-
     use super::*;
 
     #[derive(Default)]
@@ -439,14 +438,35 @@ mod tests {
         }
     }
 
+    /// What earlier versions sealed and digested names the key of the reference.
+    #[test]
+    fn what_was_bound_to_a_reference_is_bound_to_its_first_lineage() {
+        let id = "/planes/radius/Local/resourceGroups/RG/providers/AWS.EC2/VPC:reference/Main";
+        let lineage = Lineage::of(&id.parse().unwrap());
+        let key = "/planes/radius/local/resourcegroups/rg/providers/aws.ec2/vpc:reference/main";
+        assert_eq!(lineage.as_str(), key);
+        let place = |data: AssociatedData<'_>| data.to_string();
+        assert_eq!(
+            place(AssociatedData::Baseline(&lineage)),
+            format!("references{key}/baseline")
+        );
+        assert_eq!(
+            place(AssociatedData::Observed(&lineage)),
+            format!("references{key}/observed")
+        );
+    }
+
     #[test]
     fn a_digest_depends_on_key_reference_place_and_value() {
         let entropy = Counting::default();
         let sealing = Keyring::from(SealingKey::new([7; 32]));
         let key = DigestKey::generate(&entropy);
         let again = DigestKey::open(key.id(), &key.seal(&sealing, &entropy), &sealing).unwrap();
-        let reference = |alias: &str| -> ReferenceId {
-            format!("/planes/radius/local/resourceGroups/rg/providers/AWS.RDS/DBInstance:reference/{alias}").parse().unwrap()
+        let reference = |alias: &str| {
+            let id = format!(
+                "/planes/radius/local/resourceGroups/rg/providers/AWS.RDS/DBInstance:reference/{alias}"
+            );
+            Lineage::of(&id.parse().unwrap())
         };
         let digest = key.digest(&reference("a"), "/Password", &"x".into());
         assert_eq!(

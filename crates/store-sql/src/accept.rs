@@ -2,7 +2,7 @@
 
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{GroupWork, Work};
-use ucp_model::{Operation, ReferenceId};
+use ucp_model::{Lineage, Operation, ReferenceId};
 use ucp_store::rules::{self, Alias, Claimant};
 use ucp_store::{Accepted, Error, NewOperation, NewResourceWork, NewWork};
 
@@ -119,9 +119,14 @@ pub(crate) async fn alias(
         Claimant::Child => groups::hold_even_deleting(transaction, &id.group).await?,
     };
     let reference = reference_row::lock(transaction, id).await?;
+    let is_lineage_taken = match &reference {
+        Some(_) => false,
+        None => reference_row::is_lineage_taken(transaction, &Lineage::of(id), id).await?,
+    };
     Ok(Alias {
         policy: by.policy(&group),
         group: group.id,
         reference,
+        is_lineage_taken,
     })
 }

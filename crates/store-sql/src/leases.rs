@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ucp_model::Timestamp;
+use ucp_model::operation::ResourceWork;
 use ucp_store::{Claimed, Documents, Error, Lease, LeaseTerm, Leases, Sealed, SealedPlace};
 
 use crate::Sql;
@@ -304,8 +305,10 @@ fn read(row: &Row, owner: &str, expires_at: Timestamp) -> Result<Claimed, Error>
     let desired: Option<Vec<u8>> = row.get("desired")?;
     let document: Option<Vec<u8>> = row.get("document")?;
     let look: Option<Vec<u8>> = row.get("look")?;
-    let baseline = match operation.work.reference() {
-        Some(id) => row.open("baseline", &SealedPlace::Baseline(id.clone()))?,
+    let work = operation.work.resource();
+    let lineage = work.filter(|work| work.reference.is_some());
+    let baseline = match lineage.and_then(ResourceWork::lineage) {
+        Some(lineage) => row.open("baseline", &SealedPlace::Baseline(lineage))?,
         None => None,
     };
     Ok(Claimed {

@@ -2,8 +2,8 @@
 
 use ucp_model::operation::ResourceWork;
 use ucp_model::{
-    Identifier, Leftover, LeftoverId, LeftoverReason, Reference, ReferenceId, Register, Scope,
-    Timestamp, TypeName,
+    Identifier, Leftover, LeftoverId, LeftoverReason, Lineage, Reference, ReferenceId, Register,
+    Scope, Timestamp, TypeName,
 };
 use ucp_store::rules::{self, Attempt};
 use ucp_store::{Error, FinishOperation, KeyRange};
@@ -16,7 +16,7 @@ use crate::json::{corrupt, from_json, parsed, to_json};
 macro_rules! columns {
     () => {
         "name, group_id, plane, account, region, type_name, identifier, reason, reference, operation, since, tries, \
-         last_error, next_try_at, unknown_create, abandoned"
+         last_error, next_try_at, unknown_create, abandoned, lineage"
     };
 }
 
@@ -24,16 +24,16 @@ statements! {
     /// Nothing enters that a reference stands for. The entry of a subject keeps its name and the time of its entry.
     ENTER = ["INSERT INTO leftovers (key, register_key, subject_key, target_key,
             name, group_id, plane, account, region, type_name, identifier, reason, reference, operation,
-            since, tries, last_error, next_try_at, unknown_create)
+            since, tries, last_error, next_try_at, unknown_create, lineage)
         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-            CAST($15 AS BIGINT), 0, $16, CAST($17 AS BIGINT), $18
+            CAST($15 AS BIGINT), 0, $16, CAST($17 AS BIGINT), $18, $20
         WHERE NOT EXISTS (SELECT 1 FROM resource_references WHERE target_key = $19)
         ON CONFLICT (register_key, subject_key) DO UPDATE SET
             plane = excluded.plane, account = excluded.account, region = excluded.region,
             type_name = excluded.type_name, identifier = excluded.identifier, reason = excluded.reason,
             reference = excluded.reference, operation = excluded.operation, tries = 0,
             last_error = excluded.last_error, next_try_at = excluded.next_try_at,
-            unknown_create = excluded.unknown_create"];
+            unknown_create = excluded.unknown_create, lineage = excluded.lineage"];
     GET = ["SELECT ", columns!(), " FROM leftovers WHERE key = $1"];
     LIST = ["SELECT ", columns!(), " FROM leftovers WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3"];
     COUNT = ["SELECT COUNT(*) AS counted FROM (SELECT key FROM leftovers ORDER BY key LIMIT $1) AS bounded"];
@@ -135,6 +135,7 @@ async fn enter(transaction: &mut Transaction, new: &Leftover) -> Result<(), Abor
         new.create.as_ref().map(to_json).transpose()?,
         // A reference may stand for what it does not know to exist.
         target.filter(|_| new.undecided().is_none()),
+        new.lineage.as_ref().map(Lineage::as_str),
     ];
     transaction.execute(ENTER, values).await?;
     Ok(())
@@ -326,5 +327,6 @@ fn read(row: &Row) -> Result<Leftover, Error> {
         next_try_at: Timestamp::from_millis(row.get("next_try_at")?),
         create: create.map(from_json).transpose()?,
         abandoned: row.flag("abandoned")?,
+        lineage: row.get::<Option<String>>("lineage")?.map(Lineage::stored),
     })
 }

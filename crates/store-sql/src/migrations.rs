@@ -43,6 +43,7 @@ macro_rules! files {
             "0030_predictions",
             "0031_plan_units",
             "0032_plans_relied_on",
+            "0033_refactors",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use ucp_model::{GroupId, Identifier, ProvisioningState, Reference, ReferenceId, Scope, Timestamp};
+use ucp_model::{
+    GroupId, Identifier, Lineage, ProvisioningState, Reference, ReferenceId, Scope, Timestamp,
+};
 use ucp_store::{Basis, Cipher, Error, KeyRange, OwnedPlace, SealedPlace};
 
 use crate::busy::{ended_last_on, live_on};
@@ -13,7 +15,7 @@ use crate::sealed_json::seal;
 /// The columns of a [`Reference`].
 macro_rules! columns {
     () => {
-        "id, plane, account, region, identifier, owned, operation, provisioning_state, baseline, observed, \
+        "id, COALESCE(lineage, key) AS lineage, plane, account, region, identifier, owned, operation, provisioning_state, baseline, observed, \
          observed_at, created_at, updated_at, revision, tags, told_to_own, marked"
     };
 }
@@ -24,8 +26,8 @@ statements! {
     /// inserts nothing.
     INSERT = ["INSERT INTO resource_references (key, revision, identifier, target_key, owned, operation,
             provisioning_state, baseline, observed, observed_at, updated_at, tags, told_to_own,
-            marked, id, group_key, plane, account, region, created_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
+            marked, id, lineage, group_key, plane, account, region, created_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
         ON CONFLICT (key) DO NOTHING"];
     UPDATE = ["UPDATE resource_references SET
             revision = $2, identifier = $3, target_key = $4, owned = $5, operation = $6,
@@ -40,6 +42,8 @@ statements! {
             AND $10 IS NOT DISTINCT FROM ", ended_last_on!("resource_references.target_key")];
     GET = ["SELECT ", columns!(), " FROM resource_references WHERE key = $1"];
     LOCK = ["SELECT ", columns!(), " FROM resource_references WHERE key = $1"] lock " FOR UPDATE";
+    /// Rows of earlier versions have the lineage of their key.
+    HAS_LINEAGE = ["SELECT key FROM resource_references WHERE COALESCE(lineage, key) = $1 AND key <> $2"];
     LIST = ["SELECT ", columns!(), " FROM resource_references WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3"];
     OF_GROUP = ["SELECT ", columns!(), " FROM resource_references WHERE group_key = $1 ORDER BY key"];
     COUNT = ["SELECT COUNT(*) AS members, COUNT(CASE WHEN owned = 1 THEN 1 END) AS owned
@@ -141,6 +145,18 @@ pub(crate) async fn lock(
     Ok(row.as_ref().map(read).transpose()?)
 }
 
+/// Returns whether another reference than the one at `id` has the lineage. The caller has locked the group of the alias that
+/// the lineage is named after, so that none gets it meanwhile.
+pub(crate) async fn is_lineage_taken(
+    transaction: &mut Transaction,
+    lineage: &Lineage,
+    id: &ReferenceId,
+) -> Result<bool, Abort> {
+    let values = values![lineage.as_str(), id.key()];
+    let row = transaction.fetch_optional(HAS_LINEAGE, values).await?;
+    Ok(row.is_some())
+}
+
 /// Inserts the first revision of a reference; a later one replaces the revision before it. If the row is not as the
 /// transaction has read it, the transaction starts over.
 pub(crate) async fn put(transaction: &mut Transaction, reference: &Reference) -> Result<(), Abort> {
@@ -164,6 +180,7 @@ pub(crate) async fn put(transaction: &mut Transaction, reference: &Reference) ->
     let statement = if reference.revision == 1 {
         values.extend(values![
             reference.id.to_string(),
+            reference.lineage.as_str(),
             reference.id.group.key(),
             reference.scope.plane.as_str(),
             reference.scope.account.as_str(),
@@ -236,7 +253,7 @@ pub(crate) async fn delete_idle(transaction: &mut Transaction, target: &str) -> 
 
 /// Returns the sealed baseline.
 fn baseline(cipher: &dyn Cipher, reference: &Reference) -> Result<Option<String>, Error> {
-    let place = SealedPlace::Baseline(reference.id.clone());
+    let place = SealedPlace::Baseline(reference.lineage.clone());
     let baseline = reference.baseline.as_ref();
     baseline
         .map(|baseline| seal(cipher, &place, baseline))
@@ -245,7 +262,7 @@ fn baseline(cipher: &dyn Cipher, reference: &Reference) -> Result<Option<String>
 
 /// Returns the sealed properties as last observed.
 fn observed(cipher: &dyn Cipher, reference: &Reference) -> Result<Option<String>, Error> {
-    let place = SealedPlace::Observed(reference.id.clone());
+    let place = SealedPlace::Observed(reference.lineage.clone());
     let observed = reference.observed.as_ref();
     observed
         .map(|observed| seal(cipher, &place, observed))
@@ -254,8 +271,9 @@ fn observed(cipher: &dyn Cipher, reference: &Reference) -> Result<Option<String>
 
 pub(crate) fn read(row: &Row) -> Result<Reference, Error> {
     let id: ReferenceId = parsed(row.get("id")?)?;
-    let baseline = row.open("baseline", &SealedPlace::Baseline(id.clone()))?;
-    let observed = row.open("observed", &SealedPlace::Observed(id.clone()))?;
+    let lineage = Lineage::stored(row.get("lineage")?);
+    let baseline = row.open("baseline", &SealedPlace::Baseline(lineage.clone()))?;
+    let observed = row.open("observed", &SealedPlace::Observed(lineage.clone()))?;
     let identifier: Option<String> = row.get("identifier")?;
     let operation: Option<&str> = row.get("operation")?;
     let word: &str = row.get("provisioning_state")?;
@@ -266,6 +284,7 @@ pub(crate) fn read(row: &Row) -> Result<Reference, Error> {
         baseline: baseline.as_deref().map(from_json).transpose()?,
         observed: observed.as_deref().map(from_json).transpose()?,
         id,
+        lineage,
         scope: place(row)?,
         identifier: identifier.map(Identifier::new),
         owned: row.flag("owned")?,

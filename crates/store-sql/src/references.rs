@@ -15,13 +15,16 @@ use ucp_store::{
 use crate::busy::{ended_last_on, live_on};
 use crate::database::{Abort, Transaction, statements, transaction, values};
 use crate::json::to_json;
-use crate::reference_row::{self, columns, delete, lock, other_owner, put};
+use crate::reference_row::{self, columns, delete, is_lineage_taken, lock, other_owner, put};
 use crate::{Sql, busy, events, groups, leftover_row};
 
 statements! {
     RECORDED = ["SELECT groups.*, ", columns!(), ",
             ", live_on!("resource_references.target_key"), " AS holder,
-            ", ended_last_on!("resource_references.target_key"), " AS last_ended
+            ", ended_last_on!("resource_references.target_key"), " AS last_ended,
+            CASE WHEN resource_references.key IS NULL THEN (
+                SELECT named.key FROM resource_references AS named WHERE COALESCE(named.lineage, named.key) = $2
+            ) END AS named_after_it
         FROM (
             SELECT id AS group_id, location AS group_location, tags AS group_tags, body AS group_body,
                 created_at AS group_created_at, updated_at AS group_updated_at, revision AS group_revision,
@@ -61,6 +64,7 @@ impl References for Sql {
                 is_referenced: reference.as_ref().is_some_and(|r| r.identifier.is_some()),
                 last_ended: busy::id(row, "last_ended")?,
             },
+            is_lineage_taken: row.get::<Option<&str>>("named_after_it")?.is_some(),
             reference,
         })
     }
@@ -198,7 +202,11 @@ async fn adopt(transaction: &mut Transaction, adoption: &Adoption) -> Result<boo
         }
         target = busy::find(transaction, &key).await?;
     }
-    let is_adopted = rules::adopt(adoption, current.as_ref(), &target, owner)?;
+    let is_lineage_taken = match &current {
+        Some(_) => false,
+        None => is_lineage_taken(transaction, &reference.lineage, &reference.id).await?,
+    };
+    let is_adopted = rules::adopt(adoption, current.as_ref(), &target, owner)? && !is_lineage_taken;
     if is_adopted {
         put(transaction, reference).await?;
         if let Some(target) = reference.target() {

@@ -1,7 +1,7 @@
 //! The sealed values of all tables, one column after the other, and the digest keys.
 
 use async_trait::async_trait;
-use ucp_model::Timestamp;
+use ucp_model::{Lineage, Timestamp};
 use ucp_store::{Error, Sealed, SealedKey, SealedPlace, SealedValues, Stored};
 
 use crate::database::{Row, Statement, Value, statements, transaction, values};
@@ -9,11 +9,12 @@ use crate::json::parsed;
 use crate::{Sql, sealed_json};
 
 statements! {
-    BASELINES = ["SELECT id, baseline AS sealed FROM resource_references
-        WHERE baseline IS NOT NULL AND key > $1 ORDER BY key LIMIT $2"];
+    /// What is sealed of references is bound to their lineages, which do not change while this goes on.
+    BASELINES = ["SELECT COALESCE(lineage, key) AS id, baseline AS sealed FROM resource_references
+        WHERE baseline IS NOT NULL AND COALESCE(lineage, key) > $1 ORDER BY COALESCE(lineage, key) LIMIT $2"];
     BODIES = ["SELECT id, body AS sealed FROM operations WHERE id > $1 ORDER BY id LIMIT $2"];
-    OBSERVED = ["SELECT id, observed AS sealed FROM resource_references
-        WHERE observed IS NOT NULL AND key > $1 ORDER BY key LIMIT $2"];
+    OBSERVED = ["SELECT COALESCE(lineage, key) AS id, observed AS sealed FROM resource_references
+        WHERE observed IS NOT NULL AND COALESCE(lineage, key) > $1 ORDER BY COALESCE(lineage, key) LIMIT $2"];
     CREDENTIALS = ["SELECT id, secret AS sealed FROM credentials
         WHERE secret IS NOT NULL AND key > $1 ORDER BY key LIMIT $2"];
     /// Ended operations have none; for live ones there is an index.
@@ -33,9 +34,11 @@ statements! {
         ON CONFLICT DO NOTHING"];
     CURRENT_KEY = ["SELECT id, key FROM digest_keys WHERE is_current = 1"];
     DELETE_KEYS = ["DELETE FROM digest_keys"];
-    RESEAL_BASELINE = ["UPDATE resource_references SET baseline = $3 WHERE key = $1 AND baseline = $2"];
+    RESEAL_BASELINE = ["UPDATE resource_references SET baseline = $3
+        WHERE COALESCE(lineage, key) = $1 AND baseline = $2"];
     RESEAL_BODY = ["UPDATE operations SET body = $3 WHERE id = $1 AND body = $2"];
-    RESEAL_OBSERVED = ["UPDATE resource_references SET observed = $3 WHERE key = $1 AND observed = $2"];
+    RESEAL_OBSERVED = ["UPDATE resource_references SET observed = $3
+        WHERE COALESCE(lineage, key) = $1 AND observed = $2"];
     RESEAL_CREDENTIAL = ["UPDATE credentials SET secret = $3 WHERE key = $1 AND secret = $2"];
     RESEAL_DESIRED = ["UPDATE operations SET desired = $3 WHERE id = $1 AND desired = $2"];
     RESEAL_DIGEST_KEY = ["UPDATE digest_keys SET key = $3 WHERE id = $1 AND key = $2"];
@@ -77,9 +80,9 @@ impl Column {
     /// Returns the column of a place and the key of its row.
     fn of(place: &SealedPlace) -> (Self, String) {
         match place {
-            SealedPlace::Baseline(id) => (Column::Baselines, id.key()),
+            SealedPlace::Baseline(lineage) => (Column::Baselines, lineage.to_string()),
             SealedPlace::Body(id) => (Column::Bodies, id.to_string()),
-            SealedPlace::Observed(id) => (Column::Observed, id.key()),
+            SealedPlace::Observed(lineage) => (Column::Observed, lineage.to_string()),
             SealedPlace::Credential(id) => (Column::Credentials, id.key()),
             SealedPlace::Desired(id) => (Column::Desired, id.to_string()),
             SealedPlace::DigestKey(id) => (Column::DigestKeys, id.clone()),
@@ -122,9 +125,9 @@ impl Column {
 
     fn read(self, row: &Row) -> Result<(SealedPlace, Stored), Error> {
         let place = match self {
-            Column::Baselines => SealedPlace::Baseline(parsed(row.get("id")?)?),
+            Column::Baselines => SealedPlace::Baseline(Lineage::stored(row.get("id")?)),
             Column::Bodies => SealedPlace::Body(parsed(row.get("id")?)?),
-            Column::Observed => SealedPlace::Observed(parsed(row.get("id")?)?),
+            Column::Observed => SealedPlace::Observed(Lineage::stored(row.get("id")?)),
             Column::Credentials => SealedPlace::Credential(parsed(row.get("id")?)?),
             Column::Desired => SealedPlace::Desired(parsed(row.get("id")?)?),
             Column::DigestKeys => SealedPlace::DigestKey(row.get("id")?),

@@ -96,6 +96,7 @@ fn put() -> NewOperation {
             is_referenced: false,
             owned_since: None,
             marked_for: None,
+            lineage: None,
             resolves: None,
             options: Options::default(),
             plan: None,

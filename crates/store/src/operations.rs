@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Header, Kind, Options, ReferenceChange};
 use ucp_model::{
-    Baseline, CorrelationId, GroupId, Identifier, NewLeftover, Operation, OperationId, PlanUse,
-    Reference, ReferenceId, Scope, Target, Timestamp, TypeName, UnknownCreate,
+    Baseline, CorrelationId, GroupId, Identifier, Lineage, NewLeftover, Operation, OperationId,
+    PlanUse, Reference, ReferenceId, Scope, Target, Timestamp, TypeName, UnknownCreate,
 };
 
 use crate::{Error, Lease, LeaseTerm, NewLook, RecordedTarget, Sealed};
@@ -66,6 +66,8 @@ pub struct NewResourceWork {
     /// The reference whose mark the resource must bear to be deleted, if only the mark proves whose it is. If that is
     /// [`NewResourceWork::reference`], it must bear the mark only if the reference has seen it there.
     pub marked_for: Option<ReferenceId>,
+    /// The lineage of [`NewResourceWork::marked_for`], if the operation works on no reference and that is known.
+    pub lineage: Option<Lineage>,
     /// What is known of the create whose outcome the operation resolves.
     /// [`retry_leftover`](crate::Leftovers::retry_leftover) takes it from the register.
     pub resolves: Option<UnknownCreate>,

@@ -1,9 +1,9 @@
 //! What is recorded of an alias and of an AWS resource, as a request reads it that looks at AWS before it decides; and
 //! what it writes, if that is still so.
 
-use ucp_model::{ETag, OperationId, Reference, ResourceGroup};
+use ucp_model::{ETag, Lineage, OperationId, Reference, ReferenceId, ResourceGroup};
 
-use crate::{Event, Sealed};
+use crate::{Event, Sealed, rules};
 
 /// What is recorded of an alias.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +14,19 @@ pub struct RecordedAlias {
     pub reference: Option<Reference>,
     /// What is recorded of the resource that the reference stands for. Without one, the default.
     pub target: RecordedTarget,
+    /// Whether the alias has no reference, and one that was moved away has its lineage.
+    pub is_lineage_taken: bool,
+}
+
+impl RecordedAlias {
+    /// Returns the lineage of the reference, or the one that it gets if `operation` claims the alias `id`.
+    pub fn lineage(&self, id: &ReferenceId, operation: OperationId) -> Lineage {
+        let reference = self.reference.as_ref();
+        reference.map_or_else(
+            || rules::first_lineage(id, self.is_lineage_taken, operation),
+            |reference| reference.lineage.clone(),
+        )
+    }
 }
 
 /// What is recorded of an AWS resource.

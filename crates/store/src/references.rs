@@ -112,6 +112,7 @@ pub trait References: Send + Sync {
     /// - [`Error::Busy`] if the alias has a live operation.
     /// - `false` if the reference is not the one of the basis.
     /// - [`Error::Busy`] if the resource has a live operation.
+    /// - `false` if the reference is new and another one has its lineage.
     /// - `false` if the resource is not as in the basis: another operation on it has ended, or it has got its first
     ///   reference or lost its last.
     /// - [`Error::OwnedElsewhere`] if `reference` owns the resource and another reference does too.

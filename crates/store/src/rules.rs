@@ -16,7 +16,7 @@ use ucp_model::operation::{
     State,
 };
 use ucp_model::{
-    Baseline, Creation, Ended, GroupBody, GroupId, Identifier, MAX_TAGS, NewResourceGroup,
+    Baseline, Creation, Ended, GroupBody, GroupId, Identifier, Lineage, MAX_TAGS, NewResourceGroup,
     Operation, OperationId, PlanPolicy, ProvisioningState, Reference, ReferenceId, ResourceGroup,
     Scope, Target, Timestamp, TypeName, pointer,
 };
@@ -105,6 +105,8 @@ pub struct Alias {
     pub policy: PlanPolicy,
     /// The recorded reference, if any.
     pub reference: Option<Reference>,
+    /// Whether the alias has no reference, and one that was moved away has its lineage.
+    pub is_lineage_taken: bool,
 }
 
 /// Who claims an alias.
@@ -158,6 +160,10 @@ pub fn accept(
         .is_none_or(|reference| reference.marked && !reference.told_to_own);
     let work = ResourceWork {
         reference: reference.as_ref().map(|r| r.id.clone()),
+        lineage: reference
+            .as_ref()
+            .map(|r| r.lineage.clone())
+            .or(new.lineage),
         was_referenced: referenced.is_some(),
         was_owned: reference.as_ref().is_some_and(|r| r.owned),
         takes_references: reference.is_none() && new.kind == Kind::Delete && new.is_referenced,
@@ -243,6 +249,7 @@ fn claim(
                 group: alias.group,
                 ..id.clone()
             },
+            lineage: first_lineage(id, alias.is_lineage_taken, operation),
             scope: new.scope.clone(),
             identifier: None,
             owned: false,
@@ -258,6 +265,15 @@ fn claim(
             updated_at: now,
             revision: 1,
         }),
+    }
+}
+
+/// Returns the lineage of a reference that `operation` first claims at `id`. `is_taken` says whether one that was moved away
+/// has that of the alias.
+pub fn first_lineage(id: &ReferenceId, is_taken: bool, operation: OperationId) -> Lineage {
+    match is_taken {
+        true => Lineage::drawn(id, operation),
+        false => Lineage::of(id),
     }
 }
 

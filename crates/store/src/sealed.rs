@@ -6,7 +6,7 @@
 use std::fmt;
 
 use async_trait::async_trait;
-use ucp_model::{CredentialId, OperationId, PlanId, ReferenceId, Timestamp};
+use ucp_model::{CredentialId, Lineage, OperationId, PlanId, Timestamp};
 
 use crate::Error;
 
@@ -51,10 +51,11 @@ pub enum SealedPlace {
     PlanContent(PlanId),
     /// What was declared for a plan that may still be used.
     PlanDeclared(PlanId),
-    /// The declaration of the last successful put of a reference. Sealed by the engine.
-    Baseline(ReferenceId),
+    /// The declaration of the last successful put of a reference, which keeps its lineage when it is moved. Sealed by the
+    /// engine.
+    Baseline(Lineage),
     /// The properties of a reference as last observed. Sealed by the engine.
-    Observed(ReferenceId),
+    Observed(Lineage),
     /// What an operation does and has done, with its result. Sealed by the engine.
     Body(OperationId),
 }

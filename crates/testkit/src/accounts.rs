@@ -37,7 +37,7 @@ impl World {
             let is_live = (text("typeName"), text("identifier"));
             if let Some(mark) = mark(&resource["properties"]) {
                 let marking = references.iter().find(|reference| {
-                    Ownership::of(Some(mark), Some(&reference.id)) == Ownership::Ours
+                    Ownership::of(Some(mark), Some(&reference.lineage)) == Ownership::Ours
                 });
                 let is_referenced = marking.is_some_and(|reference| {
                     reference.provisioning_state == ProvisioningState::Unknown

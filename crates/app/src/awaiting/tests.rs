@@ -93,6 +93,7 @@ fn put(number: usize) -> NewOperation {
             is_referenced: false,
             owned_since: None,
             marked_for: None,
+            lineage: None,
             resolves: None,
             options: Options::default(),
             plan: None,

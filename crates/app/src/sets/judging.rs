@@ -523,7 +523,7 @@ fn invalid(mut details: Vec<Detail>) -> Rejection {
 
 #[cfg(test)]
 mod tests {
-    use ucp_model::{ProvisioningState, Timestamp};
+    use ucp_model::{Lineage, ProvisioningState, Timestamp};
 
     use super::*;
 
@@ -531,8 +531,12 @@ mod tests {
         let group = GroupId::new("local", "rg").unwrap();
         let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
         let now = Timestamp::from_millis(0);
+        let id = |index: usize| {
+            ReferenceId::new(group.clone(), type_name.clone(), &index.to_string()).unwrap()
+        };
         let reference = |index: usize| Reference {
-            id: ReferenceId::new(group.clone(), type_name.clone(), &index.to_string()).unwrap(),
+            id: id(index),
+            lineage: Lineage::of(&id(index)),
             scope: Scope::new("aws", "1", "us-west-2").unwrap(),
             identifier: None,
             owned: true,

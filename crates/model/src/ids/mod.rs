@@ -9,6 +9,7 @@ mod aws;
 mod group_name;
 mod invalid;
 mod letters;
+mod lineage;
 pub(crate) mod optional_text;
 mod reference;
 mod segment;
@@ -26,6 +27,7 @@ pub use aws::{
 pub use group_name::GROUP_NAME_MAX_CHARS;
 pub use invalid::InvalidId;
 pub use letters::is_misleading;
+pub use lineage::Lineage;
 pub use reference::{ALIAS_MAX_CHARS, ReferenceId};
 pub use segment::encode_segment;
 pub use tokens::{ClientToken, CorrelationId, OperationId, PlanId, RequestToken};

@@ -129,7 +129,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             false
         ]
     };
-    let in_group = values!["", "group-7", "", "", "", 1];
+    let in_group = values!["", "reference-new", "group-7", "", "", "", 1];
     BTreeMap::from([
         (
             "audit_events::APPEND",
@@ -229,7 +229,8 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                         none.clone(),
                         1,
                         none.clone(),
-                        "left-4002"
+                        "left-4002",
+                        none.clone()
                     ],
                 ]
                 .concat(),
@@ -323,6 +324,10 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ("reference_row::UPDATE", (reference("reference-4002"), 1)),
         ("reference_row::GET", (values!["reference-4002"], 1)),
         ("reference_row::LOCK", (values!["reference-4002"], 1)),
+        (
+            "reference_row::HAS_LINEAGE",
+            (values!["reference-4002", "reference-new"], 1),
+        ),
         (
             "reference_row::LIST",
             (values!["reference-2", "reference-3", limit], PAGE),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use ucp_model::operation::{Options, ReferenceChange, ResourceWork, State, Work};
-use ucp_model::{Baseline, Ended};
+use ucp_model::{Baseline, Ended, Lineage};
 use ucp_store::{FinishOperation, ReferenceUpdate, SealedPlace, SealedValues, Stored};
 
 use super::*;
@@ -83,12 +83,10 @@ pub(super) async fn uncover(store: &Sql) {
         let json = String::from_utf8(cipher().open(&place, &sealed).unwrap()).unwrap();
         let json = json.replace('\'', "''");
         let update = match place {
-            SealedPlace::Baseline(id) => {
-                let key = id.key();
+            SealedPlace::Baseline(key) => {
                 format!("UPDATE resource_references SET baseline = '{json}' WHERE key = '{key}'")
             }
-            SealedPlace::Observed(id) => {
-                let key = id.key();
+            SealedPlace::Observed(key) => {
                 format!("UPDATE resource_references SET observed = '{json}' WHERE key = '{key}'")
             }
             SealedPlace::Body(id) => {
@@ -134,6 +132,7 @@ macro_rules! on_each_engine {
 on_each_engine! {
     what_is_known_of_a_resource_is_sealed
     rows_of_earlier_versions_are_read_and_then_sealed
+    a_row_without_a_lineage_has_that_of_its_key
     what_is_written_meanwhile_is_not_resealed
     what_was_moved_does_not_open
     without_its_key_a_row_says_so_and_the_group_stays_usable
@@ -200,14 +199,30 @@ async fn rows_of_earlier_versions_are_read_and_then_sealed(store: Sql) {
     assert_eq!(answers(&store).await, before);
 }
 
+/// Servers of earlier versions write no lineage, and seal and digest for the key of the reference.
+async fn a_row_without_a_lineage_has_that_of_its_key(store: Sql) {
+    filled(&store).await;
+    let (before, sealed) = (answers(&store).await, of_engine(&store).await);
+    tamper(&store, "UPDATE resource_references SET lineage = NULL").await;
+    let reference = store.get_reference(&reference_id()).await.unwrap().unwrap();
+    assert_eq!(reference.lineage.as_str(), reference_id().key());
+    assert_eq!(answers(&store).await, before);
+    assert_eq!(of_engine(&store).await, sealed);
+    let [(place, old), ..] = &sealed[..] else {
+        panic!("nothing is sealed");
+    };
+    let again = store.reseal(place, old, Sealed(vec![9])).await;
+    assert!(again.unwrap());
+}
+
 async fn what_is_written_meanwhile_is_not_resealed(store: Sql) {
     filled(&store).await;
     let before = of_engine(&store).await;
     let places: Vec<&SealedPlace> = before.iter().map(|(place, _)| place).collect();
     let expected = [
-        &SealedPlace::Baseline(reference_id()),
+        &SealedPlace::Baseline(Lineage::of(&reference_id())),
         &SealedPlace::Body(operation_id()),
-        &SealedPlace::Observed(reference_id()),
+        &SealedPlace::Observed(Lineage::of(&reference_id())),
     ];
     assert_eq!(places, expected);
     for (place, old) in &before {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ucp_model::{ProvisioningState, Reference, Scope, State};
+use ucp_model::{Lineage, ProvisioningState, Reference, Scope, State};
 
 use super::fixture::*;
 use crate::{Error, NewOperation};
@@ -18,6 +18,7 @@ pub async fn a_new_alias_is_claimed_without_an_identifier(store: Engine) {
 
     let expected = Reference {
         id: alias("a"),
+        lineage: Lineage::of(&alias("a")),
         scope: scope(),
         identifier: None,
         owned: false,

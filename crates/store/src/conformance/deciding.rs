@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Kind, Options, ReferenceChange};
-use ucp_model::{Identifier, Reference, Scope, Target, Timestamp};
+use ucp_model::{Identifier, Lineage, Reference, Scope, Target, Timestamp};
 
 use super::fixture::*;
 use crate::{
@@ -282,6 +282,40 @@ pub async fn a_reference_is_adopted(store: Engine) {
     assert!(store.adopt(last.clone()).await.unwrap());
     let deleted = accept(&store, delete(1, "b")).await.operation;
     assert_eq!(resource_work(&deleted).identifier, identifier("y"));
+}
+
+/// A reference that was moved away keeps the lineage of the alias where it was first claimed.
+pub async fn no_two_references_have_one_lineage(store: Engine) {
+    with_group(&store, "rg").await;
+    let first = Lineage::of(&alias("a"));
+    let named_after_a = async |name: &str, resource: &str| {
+        let adoption = adoption(&store, name, resource, false).await;
+        Adoption {
+            reference: Reference {
+                lineage: first.clone(),
+                ..adoption.reference
+            },
+            ..adoption
+        }
+    };
+    let recorded = store.recorded_alias(&alias("A")).await.unwrap();
+    assert_eq!(recorded.lineage(&alias("A"), operation_id(1)), first);
+    let moved = named_after_a("b", "x").await;
+    assert!(store.adopt(moved.clone()).await.unwrap());
+    assert_eq!(reference(&store, "b").await.lineage, first);
+    let second = named_after_a("c", "y").await;
+    assert!(!store.adopt(second).await.unwrap());
+
+    let drawn = Lineage::drawn(&alias("a"), operation_id(1));
+    let recorded = store.recorded_alias(&alias("a")).await.unwrap();
+    assert_eq!(recorded.lineage(&alias("a"), operation_id(1)), drawn);
+    let accepted = accept(&store, put(1, "a")).await;
+    let claimed = accepted.reference.unwrap();
+    assert_eq!(claimed.lineage, drawn);
+    assert_eq!(resource_work(&accepted.operation).lineage(), Some(drawn));
+    assert_eq!(reference(&store, "a").await.lineage, claimed.lineage);
+    let recorded = store.recorded_alias(&alias("b")).await.unwrap();
+    assert_eq!(recorded.lineage(&alias("b"), operation_id(2)), first);
 }
 
 /// Nothing is written if the alias or the resource is not as it was.

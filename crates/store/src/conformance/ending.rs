@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 use ucp_model::operation::{Change, ReferenceChange, ResourceWork};
-use ucp_model::{Ended, Failure, Identifier, ProvisioningState, Reference, Scope, Target};
+use ucp_model::{Ended, Failure, Identifier, Lineage, ProvisioningState, Reference, Scope, Target};
 
 use super::fixture::*;
 use crate::{
@@ -19,6 +19,7 @@ pub async fn applied_writes_the_reference(store: Engine) {
     finish(&store, &claimed.lease, end.clone()).await;
     let expected = Reference {
         id: alias("a"),
+        lineage: Lineage::of(&alias("a")),
         scope: scope(),
         identifier: identifier("x"),
         owned: true,

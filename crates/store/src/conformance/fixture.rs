@@ -12,7 +12,7 @@ use ucp_model::operation::{
     Call, GroupWork, Header, Intent, Kind, Options, ReferenceChange, ResourceWork, Work,
 };
 use ucp_model::{
-    Baseline, CorrelationId, Ended, Failure, GroupBody, GroupId, Identifier, NewPlane,
+    Baseline, CorrelationId, Ended, Failure, GroupBody, GroupId, Identifier, Lineage, NewPlane,
     NewResourceGroup, Operation, OperationId, PlaneId, PlaneKind, ProvisioningState, Reference,
     ReferenceId, RoleAssignmentId, Scope, Timestamp, TypeName,
 };
@@ -165,6 +165,7 @@ pub(super) fn put(number: u64, name: &str) -> NewOperation {
             is_referenced: false,
             owned_since: None,
             marked_for: None,
+            lineage: None,
             resolves: None,
             options: Options::default(),
             plan: None,
@@ -462,6 +463,7 @@ pub(super) fn adopting(
         None => (at(24), 0),
     };
     let new = Reference {
+        lineage: Lineage::of(&id),
         id,
         scope,
         identifier: identifier(resource),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ucp_model::operation::{Kind, ReferenceChange, Resolve};
 use ucp_model::{
-    Failure, Identifier, Leftover, LeftoverId, LeftoverReason, NewLeftover, Operation,
+    Failure, Identifier, Leftover, LeftoverId, LeftoverReason, Lineage, NewLeftover, Operation,
     ProvisioningState, Register,
 };
 
@@ -95,6 +95,7 @@ pub async fn an_end_enters_what_it_leaves(store: Engine) {
         identifier: identifier("old"),
         reason: LeftoverReason::Undeleted,
         reference: Some(alias("a")),
+        lineage: Some(Lineage::of(&alias("a"))),
         operation: operation_id(1),
         since: at(3),
         tries: 0,

@@ -109,6 +109,7 @@ macro_rules! conformance {
                 only_what_was_read_is_remembered
                 nothing_is_remembered_of_what_others_work_on
                 a_reference_is_adopted
+                no_two_references_have_one_lineage
                 an_adoption_needs_its_basis
                 an_adoption_is_refused_as_an_operation_is
                 a_look_goes_along_with_its_operation

@@ -2,8 +2,8 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use ucp_model::{
-    CorrelationId, GroupId, Identifier, Leftover, ProvisioningState, Reference, ReferenceId, Scope,
-    Target, Timestamp, TypeName,
+    CorrelationId, GroupId, Identifier, Leftover, Lineage, ProvisioningState, Reference,
+    ReferenceId, Scope, Target, Timestamp, TypeName,
 };
 
 use super::Memory;
@@ -26,6 +26,7 @@ impl References for Memory {
             group: tables.group(&id.group)?.clone(),
             reference: reference.cloned(),
             target: tables.target_of(reference),
+            is_lineage_taken: reference.is_none() && tables.is_lineage_taken(&Lineage::of(id), id),
         })
     }
 
@@ -119,6 +120,7 @@ impl References for Memory {
         };
         *reference = Reference {
             id: reference.id.clone(),
+            lineage: reference.lineage.clone(),
             scope: reference.scope.clone(),
             identifier: reference.identifier.clone(),
             owned: reference.owned,
@@ -140,8 +142,10 @@ impl References for Memory {
         let owner = tables.owner_of(target.as_deref(), &key);
         let owner = owner.map(|owner| owner.id.clone());
         let recorded = tables.target_of(Some(reference));
-        let is_adopted = rules::adopt(&adoption, tables.references.get(&key), &recorded, owner)?;
         let current = tables.references.get(&key);
+        let is_lineage_taken =
+            current.is_none() && tables.is_lineage_taken(&reference.lineage, &reference.id);
+        let is_adopted = rules::adopt(&adoption, current, &recorded, owner)? && !is_lineage_taken;
         let was_unknown =
             current.is_some_and(|current| current.provisioning_state == ProvisioningState::Unknown);
         if is_adopted {

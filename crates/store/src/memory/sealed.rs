@@ -63,8 +63,8 @@ fn order(place: &SealedPlace) -> (u8, String) {
         SealedPlace::PlanContent(id) => (8, id.to_string()),
         SealedPlace::PlanDeclared(id) => (9, id.to_string()),
         // It has no such places: what it works on does not leave the process.
-        SealedPlace::Baseline(id) => (5, id.key()),
-        SealedPlace::Observed(id) => (6, id.key()),
+        SealedPlace::Baseline(lineage) => (5, lineage.to_string()),
+        SealedPlace::Observed(lineage) => (6, lineage.to_string()),
         SealedPlace::Body(id) => (7, id.to_string()),
     }
 }

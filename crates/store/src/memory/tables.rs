@@ -3,7 +3,7 @@ use std::ops::Bound;
 
 use ucp_model::operation::ResourceWork;
 use ucp_model::{
-    GroupId, Leftover, Operation, OperationId, PlanId, Plane, Reference, ReferenceId,
+    GroupId, Leftover, Lineage, Operation, OperationId, PlanId, Plane, Reference, ReferenceId,
     ResourceGroup, Timestamp, TrackRecord,
 };
 
@@ -155,8 +155,15 @@ impl Tables {
         Ok(Alias {
             policy: by.policy(&group),
             group: group.id,
+            is_lineage_taken: reference.is_none() && self.is_lineage_taken(&Lineage::of(id), id),
             reference,
         })
+    }
+
+    /// Whether another reference than the one at `id` has the lineage.
+    pub(super) fn is_lineage_taken(&self, lineage: &Lineage, id: &ReferenceId) -> bool {
+        let mut references = self.references.iter();
+        references.any(|(key, reference)| reference.lineage == *lineage && *key != id.key())
     }
 
     /// The live operation that works on the AWS resource.

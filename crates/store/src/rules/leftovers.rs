@@ -20,12 +20,13 @@ pub fn left_over(finish: &FinishOperation) -> Option<Leftover> {
         create,
     } = finish.leftover.clone()?;
     let header = &finish.operation.header;
+    let work = finish.operation.work.resource()?;
     let ResourceWork {
         reference,
         scope,
         type_name,
         ..
-    } = finish.operation.work.resource()?;
+    } = work;
     let now = ended_at(header);
     let register = match reference {
         Some(reference) => Register::Group(reference.group.clone()),
@@ -41,6 +42,7 @@ pub fn left_over(finish: &FinishOperation) -> Option<Leftover> {
         identifier,
         reason,
         reference: reference.clone(),
+        lineage: reference.as_ref().and_then(|_| work.lineage()),
         operation: header.id,
         since: now,
         tries: 0,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use tokio::task::JoinSet;
-use ucp_model::{Mark, Ownership, ReferenceId};
+use ucp_model::{Lineage, Mark, Ownership, ReferenceId};
 
 use super::super::client::{API_VERSION, Client, GROUP};
 use super::people::{Story, is_terminal};
@@ -125,7 +125,7 @@ impl Verdict {
                 .collect();
             let is_ours = match (&of[..], &marks[..]) {
                 ([reference], [mark]) => {
-                    Ownership::of(Some(*mark), Some(reference)) == Ownership::Ours
+                    Ownership::of(Some(*mark), Some(&Lineage::of(reference))) == Ownership::Ours
                 }
                 _ => false,
             };

@@ -16,7 +16,7 @@ use super::sightings::Sightings;
 use super::state::State;
 use super::tries::{Retrying, Tries};
 use crate::{
-    Action, Creation, Ended, Failure, Identifier, Ownership, PlanUse, ProvisioningState,
+    Action, Creation, Ended, Failure, Identifier, Lineage, Ownership, PlanUse, ProvisioningState,
     ReferenceId, Scope, Target, Timestamp, TypeName, UnknownCreate, Warning,
 };
 
@@ -62,6 +62,9 @@ pub struct ResourceWork {
     /// The id of the reference it works on, if any.
     #[serde(default, with = "crate::ids::optional_text")]
     pub reference: Option<ReferenceId>,
+    /// The lineage of that reference, or of the one whose mark the resource must bear. Rows of earlier versions lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lineage: Option<Lineage>,
     /// The identifier that the request determines, for an operation without a reference.
     #[serde(default)]
     pub asked_for: Option<Identifier>,
@@ -207,6 +210,7 @@ impl ResourceWork {
             scope,
             type_name,
             reference: None,
+            lineage: None,
             identifier: None,
             asked_for: None,
             spelled: None,
@@ -247,6 +251,13 @@ impl ResourceWork {
             warnings: Vec::new(),
             schema_fingerprint: String::new(),
         }
+    }
+
+    /// Returns the lineage of the reference that it works on, or else of the one whose mark the resource must bear.
+    pub fn lineage(&self) -> Option<Lineage> {
+        let reference = self.reference.as_ref().or(self.marked_for.as_ref());
+        let recorded = self.lineage.as_ref();
+        Some(recorded.cloned().unwrap_or(Lineage::of(reference?)))
     }
 
     /// Returns the AWS resource it works on, once known. An old resource that is deleted first in a replacement does
