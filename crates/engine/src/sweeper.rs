@@ -9,14 +9,14 @@ use ucp_store::Store;
 /// The number of operations or events removed in one statement.
 const BATCH: usize = 500;
 
-/// Removes operations, plans and events whose retention is over, erases what was declared for plans that have expired, and
+/// Removes operations, plans, records of refactors and events whose retention is over, erases what was declared for plans that have expired, and
 /// adds predictions up. Several processes may sweep concurrently.
 pub struct Sweeper {
-    /// The operations, the plans and the history.
+    /// The operations, the plans, the refactors and the history.
     pub store: Arc<dyn Store>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// The time for which an operation that has ended, or a plan that is over, is kept.
+    /// The time for which an operation that has ended is kept, a plan that is over, or a refactor that is no history.
     pub operation_retention: Duration,
     /// The time for which an event is kept.
     pub history_retention: Duration,
@@ -35,6 +35,8 @@ pub struct Swept {
     pub expired_plans: u64,
     /// The number of plans.
     pub plans: u64,
+    /// The number of records of refactors.
+    pub refactors: u64,
     /// The number of events.
     pub events: u64,
     /// The number of events of the audit.
@@ -55,11 +57,17 @@ impl Sweeper {
                     operations,
                     expired_plans,
                     plans,
+                    refactors,
                     events,
                     audit_events,
                 }) => info!(
                     operations,
-                    expired_plans, plans, events, audit_events, "removed what is kept no longer"
+                    expired_plans,
+                    plans,
+                    refactors,
+                    events,
+                    audit_events,
+                    "removed what is kept no longer"
                 ),
                 Err(error) => warn!(
                     error = %ucp_model::chain(&error),
@@ -96,6 +104,12 @@ impl Sweeper {
             match self.store.remove_plans(before, BATCH).await? {
                 0 => break,
                 removed => swept.plans += removed,
+            }
+        }
+        loop {
+            match self.store.remove_refactors(before, BATCH).await? {
+                0 => break,
+                removed => swept.refactors += removed,
             }
         }
         let before = now.before(self.history_retention);

@@ -24,6 +24,7 @@ mod limits;
 mod mark;
 pub mod operation;
 pub mod pointer;
+mod refactor;
 mod reference;
 pub mod retry;
 mod signing;
@@ -53,8 +54,8 @@ pub use failure::{
 };
 pub use ids::{
     ArmId, ClientToken, CorrelationId, CredentialId, GroupId, Identifier, Lineage, OperationId,
-    PlanId, PlaneId, PlaneKind, ReferenceId, RequestToken, RoleAssignmentId, Scope, Target,
-    TypeName,
+    PlanId, PlaneId, PlaneKind, RefactorId, ReferenceId, RequestToken, RoleAssignmentId, Scope,
+    Target, TypeName,
 };
 pub use kept_plan::{
     APPROVALS_MAX, Approval, Course, KeptPlan, NotReviewed, PlanRefusal, PlanStatus, PlanUse,
@@ -65,6 +66,11 @@ pub use limit::{Beyond, Limit, Most, Place};
 pub use limits::LIMITS;
 pub use mark::{Creation, Mark, Ownership};
 pub use operation::{Operation, State};
+pub use refactor::{
+    EventMove, GroupChanges, Refactor, RefactorAmbiguity, RefactorChanges, RefactorContent,
+    RefactorEnvironment, RefactorEvent, RefactorGroup, RefactorHistory, RefactorMove,
+    RefactorStatus, RefusedMove,
+};
 pub use reference::{Baseline, Digest, ProvisioningState, Reference};
 pub use signing::{SIGNING, ambient_settings, is_ambient, without_ambient};
 pub use time::{InvalidTime, Timestamp};

@@ -7,17 +7,17 @@ use ucp_model::operation::{State, Work};
 use ucp_model::{
     CorrelationId, Credential, CredentialId, GroupId, Identifier, Leftover, LeftoverId,
     NewCredential, NewPlane, NewResourceGroup, Operation, OperationId, PlanId, PlanPolicy, Plane,
-    PlaneId, PlaneKind, Reference, ReferenceId, Register, ResourceGroup, Review, RoleAssignmentId,
-    Scope, Target, Timestamp, TrackRecord, TypeName,
+    PlaneId, PlaneKind, Refactor, RefactorEvent, RefactorId, Reference, ReferenceId, Register,
+    ResourceGroup, Review, RoleAssignmentId, Scope, Target, Timestamp, TrackRecord, TypeName,
 };
 use ucp_store::{
     Accepted, Adoption, AuditEvent, AuditEvents, AuditPlace, Basis, Claimed, Credentials, Error,
     Event, FinishOperation, Forgotten, GroupDeletion, GroupUpdate, Groups, KeptPlans, Lease,
     LeaseTerm, Leases, Leftovers, LiveOperations, NewOperation, NewRoleAssignment, OperationPage,
     Operations, OwnedPlace, Planes, Precondition, Reachable, RecordedAlias, RecordedTarget,
-    ReferenceUpdate, References, Retried, Reviewed, RoleAssignment, RoleAssignments, Sealed,
-    SealedKey, SealedPlace, SealedValues, Store, Stored, StoredAuditEvent, StoredCredential,
-    StoredPlan, Token, Tokens, TrackRecords, TypeSchema, TypeSchemas,
+    Refactors, ReferenceUpdate, References, Retried, Reviewed, RoleAssignment, RoleAssignments,
+    Sealed, SealedKey, SealedPlace, SealedValues, Store, Stored, StoredAuditEvent,
+    StoredCredential, StoredPlan, Token, Tokens, TrackRecords, TypeSchema, TypeSchemas,
 };
 
 use crate::process::Observed;
@@ -270,6 +270,21 @@ observed! {
         fn remove_plans_of(created_by: &str, now: Timestamp, most: usize) -> u64;
         fn erase_expired_plans(now: Timestamp, limit: usize) -> u64;
         fn remove_plans(before: Timestamp, limit: usize) -> u64;
+    }
+}
+
+observed! {
+    Refactors {
+        fn keep_refactor(refactor: Refactor) -> ();
+        fn get_refactor(id: RefactorId) -> Option<Refactor>;
+        fn list_refactors(
+            plane: &str,
+            group: Option<&GroupId>,
+            after: Option<(Timestamp, RefactorId)>,
+            limit: usize
+        ) -> Vec<Refactor>;
+        fn refactor_events(groups: &[GroupId], limit: usize) -> Vec<RefactorEvent>;
+        fn remove_refactors(before: Timestamp, limit: usize) -> u64;
     }
 }
 

@@ -32,6 +32,7 @@ mod operations;
 mod planes;
 #[cfg(test)]
 mod plans;
+mod refactors;
 mod reference_row;
 mod references;
 mod role_assignments;

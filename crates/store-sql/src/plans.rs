@@ -71,7 +71,7 @@ async fn fill(connection: &mut PgConnection, statistics: Statistics) {
 }
 
 /// The tables that grow with use.
-const TABLES: [&str; 13] = [
+const TABLES: [&str; 15] = [
     "audit_events",
     "operations",
     "resource_references",
@@ -82,6 +82,8 @@ const TABLES: [&str; 13] = [
     "type_schemas",
     "leftovers",
     "plans",
+    "refactors",
+    "refactor_groups",
     "tokens",
     "predictions",
     "track_records",

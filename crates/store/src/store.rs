@@ -3,7 +3,7 @@ use ucp_model::Timestamp;
 
 use crate::{
     AuditEvents, Credentials, Error, Groups, KeptPlans, Leases, Leftovers, Operations, Planes,
-    References, RoleAssignments, SealedValues, Tokens, TrackRecords, TypeSchemas,
+    Refactors, References, RoleAssignments, SealedValues, Tokens, TrackRecords, TypeSchemas,
 };
 
 /// Everything that `ucp` stores: one trait for each noun. The documentation of these traits is the contract.
@@ -25,6 +25,7 @@ pub trait Store:
     + Groups
     + KeptPlans
     + Credentials
+    + Refactors
     + References
     + Operations
     + Leases
@@ -44,6 +45,7 @@ impl<S> Store for S where
         + Groups
         + KeptPlans
         + Credentials
+        + Refactors
         + References
         + Operations
         + Leases

@@ -30,4 +30,4 @@ pub use letters::is_misleading;
 pub use lineage::Lineage;
 pub use reference::{ALIAS_MAX_CHARS, ReferenceId};
 pub use segment::encode_segment;
-pub use tokens::{ClientToken, CorrelationId, OperationId, PlanId, RequestToken};
+pub use tokens::{ClientToken, CorrelationId, OperationId, PlanId, RefactorId, RequestToken};

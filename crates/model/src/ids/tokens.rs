@@ -67,6 +67,10 @@ uuid_newtype! {
     PlanId
 }
 uuid_newtype! {
+    /// The id of a refactor.
+    RefactorId
+}
+uuid_newtype! {
     /// The idempotency key of a Cloud Control mutation, honoured by AWS for 36 hours.
     ClientToken
 }

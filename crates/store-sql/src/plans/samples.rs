@@ -79,6 +79,12 @@ WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE
 INSERT INTO track_records (key, type_name, applies, exact)
     SELECT 'type-' || i, 'Type', 1, 1 FROM numbers;
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
+INSERT INTO refactors (id, plane, plane_key, created_by, created_at, status, changed_at, over_at, fingerprint, content)
+    SELECT 'refactor-' || i, '', 'plane-' || (i % 40), '', i, 'Applied', i, i, '', '{}' FROM numbers;
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
+INSERT INTO refactor_groups (refactor, group_key, plane_key, created_at, brought_at)
+    SELECT 'refactor-' || i, 'group-' || (i / 20), 'plane-7', i, CASE WHEN i % 2 = 1 THEN i END FROM numbers;
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
 INSERT INTO tokens (id, name, digest, role, scopes, created_at, expires_at, ends_at)
     SELECT 'token-' || i, 'name', '', 'owner', '[]', 1, i, i FROM numbers;
 ";
@@ -364,6 +370,56 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                 2,
             ),
         ),
+        (
+            "refactors::INSERT",
+            (
+                values![
+                    "refactor-new",
+                    "",
+                    "",
+                    1,
+                    "Planned",
+                    1,
+                    "",
+                    "{}",
+                    "plane-7",
+                    1
+                ],
+                0,
+            ),
+        ),
+        (
+            "refactors::INSERT_GROUPS",
+            (
+                values![
+                    "refactor-1",
+                    1,
+                    no_time,
+                    r#"["group-300", "group-301"]"#,
+                    "plane-7"
+                ],
+                0,
+            ),
+        ),
+        ("refactors::GET", (values!["refactor-2000"], 1)),
+        (
+            "refactors::LIST",
+            (values!["plane-7", 2_000, "refactor-", limit], PAGE),
+        ),
+        // The groups, and their records.
+        (
+            "refactors::LIST_OF_GROUP",
+            (
+                values!["plane-7", "group-100", 2_015, "refactor-", limit],
+                2 * PAGE,
+            ),
+        ),
+        (
+            "refactors::EVENTS",
+            (values![r#"["group-100", "group-none"]"#, limit], IN_GROUP),
+        ),
+        // Twice: the rows are found, and then deleted.
+        ("refactors::REMOVE", (values![1_000, limit], 3 * PAGE)),
         // A group, a reference, and the operation on it that is live or that ended last.
         ("references::COUNT", (values!["group-200", limit], PAGE)),
         (

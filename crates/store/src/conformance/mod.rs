@@ -25,6 +25,7 @@ mod performing;
 pub mod preconditions;
 pub mod racing;
 pub mod random;
+pub mod refactors;
 pub mod remembering;
 pub mod resealing;
 pub mod resolving;
@@ -137,6 +138,12 @@ macro_rules! conformance {
                 what_is_not_owned_can_be_forgotten
                 what_is_owned_is_not_forgotten
                 what_is_busy_or_unknown_is_not_forgotten
+            }
+            refactors {
+                a_record_is_kept_as_it_is
+                records_are_listed_latest_first_by_plane_and_group
+                the_history_of_groups_is_what_was_applied
+                old_records_are_removed
             }
             remembering {
                 a_plane_keeps_its_first_casing

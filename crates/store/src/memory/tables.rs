@@ -3,8 +3,8 @@ use std::ops::Bound;
 
 use ucp_model::operation::ResourceWork;
 use ucp_model::{
-    GroupId, Leftover, Lineage, Operation, OperationId, PlanId, Plane, Reference, ReferenceId,
-    ResourceGroup, Timestamp, TrackRecord,
+    GroupId, Leftover, Lineage, Operation, OperationId, PlanId, Plane, Refactor, RefactorId,
+    Reference, ReferenceId, ResourceGroup, Timestamp, TrackRecord,
 };
 
 use crate::rules::{Alias, Claimant};
@@ -31,6 +31,7 @@ pub(super) struct Tables {
     pub(super) track_records: BTreeMap<String, TrackRecord>,
     pub(super) digest_key: Option<SealedKey>,
     pub(super) plans: BTreeMap<PlanId, StoredPlan>,
+    pub(super) refactors: BTreeMap<RefactorId, Refactor>,
     pub(super) audit_events: BTreeMap<AuditPlace, AuditEvent>,
     /// The number of events that were ever audited.
     pub(super) audited: i64,

@@ -1,0 +1,141 @@
+//! The records of refactors.
+
+use ucp_model::{EventMove, Refactor, RefactorContent, RefactorEvent, RefactorId, RefactorStatus};
+
+use super::fixture::*;
+use crate::refactor_place;
+
+pub(super) fn refactor_id(number: u64) -> RefactorId {
+    RefactorId(operation_id(number).0)
+}
+
+/// A plan that names these groups, made at this second, which would bring an event of its number.
+pub(super) fn planned(number: u64, groups: &[&str], second: i64) -> Refactor {
+    let event = RefactorEvent {
+        id: format!("e{number}"),
+        moves: vec![EventMove {
+            from: "rg/AWS.EC2/VPC/a".to_owned(),
+            to: "rg/AWS.EC2/VPC/b".to_owned(),
+        }],
+    };
+    Refactor {
+        id: refactor_id(number),
+        plane: "Local".to_owned(),
+        created_by: "ann".to_owned(),
+        created_at: at(second),
+        status: RefactorStatus::Planned,
+        changed_at: at(second),
+        fingerprint: "fingerprint".to_owned(),
+        content: RefactorContent {
+            named: groups.iter().map(|name| group(name)).collect(),
+            events: vec![event],
+            ..RefactorContent::default()
+        },
+    }
+}
+
+/// The same, with this status from this second on.
+pub(super) fn having(plan: Refactor, status: RefactorStatus, second: i64) -> Refactor {
+    Refactor {
+        status,
+        changed_at: at(second),
+        ..plan
+    }
+}
+
+async fn keep(store: &Engine, refactors: &[Refactor]) {
+    for refactor in refactors {
+        store.keep_refactor(refactor.clone()).await.unwrap();
+    }
+}
+
+/// With all that it contains.
+pub async fn a_record_is_kept_as_it_is(store: Engine) {
+    let kept = planned(1, &["web", "shop"], 3);
+    keep(&store, std::slice::from_ref(&kept)).await;
+    let read = store.get_refactor(refactor_id(1)).await.unwrap();
+    assert_eq!(read, Some(kept));
+    assert_eq!(store.get_refactor(refactor_id(2)).await.unwrap(), None);
+}
+
+/// Names of planes and groups compare in any letter case.
+pub async fn records_are_listed_latest_first_by_plane_and_group(store: Engine) {
+    let another = Refactor {
+        plane: "other".to_owned(),
+        ..planned(4, &[], 9)
+    };
+    let [first, second, third] = [
+        planned(3, &["web", "WEB"], 1),
+        planned(1, &["shop"], 2),
+        planned(2, &["shop", "web"], 2),
+    ];
+    let all = [first.clone(), second.clone(), third.clone(), another];
+    keep(&store, &all).await;
+    let list = async |group_name: Option<&str>, after: Option<&Refactor>, limit| {
+        let group = group_name.map(group);
+        let after = after.map(refactor_place);
+        let listed = store.list_refactors("local", group.as_ref(), after, limit);
+        let ids = listed.await.unwrap().into_iter();
+        ids.map(|refactor| refactor.id).collect::<Vec<_>>()
+    };
+    let all = [third.id, second.id, first.id];
+    assert_eq!(list(None, None, 9).await, all);
+    assert_eq!(list(None, None, 2).await, all[..2]);
+    assert_eq!(list(None, Some(&third), 9).await, all[1..]);
+    assert_eq!(list(Some("Web"), None, 9).await, [third.id, first.id]);
+    assert_eq!(list(Some("web"), Some(&third), 9).await, [first.id]);
+    assert_eq!(list(Some("shop"), None, 1).await, [third.id]);
+    assert!(list(Some("none"), None, 9).await.is_empty());
+    assert!(list(None, Some(&first), 9).await.is_empty());
+}
+
+/// Of what is applied and was not undone, in the order in which it was applied.
+pub async fn the_history_of_groups_is_what_was_applied(store: Engine) {
+    let applied = |number, groups: &[&str], second| {
+        having(planned(number, groups, 0), RefactorStatus::Applied, second)
+    };
+    let quiet = Refactor {
+        content: RefactorContent {
+            named: vec![group("web")],
+            ..RefactorContent::default()
+        },
+        ..applied(6, &[], 1)
+    };
+    let all = [
+        applied(1, &["web", "shop"], 7),
+        applied(2, &["WEB"], 5),
+        applied(3, &["other"], 1),
+        planned(4, &["web"], 1),
+        having(planned(5, &["web"], 0), RefactorStatus::Undone, 2),
+        quiet,
+    ];
+    keep(&store, &all).await;
+    let events = async |groups: &[&str], limit| {
+        let groups: Vec<_> = groups.iter().map(|name| group(name)).collect();
+        let events = store.refactor_events(&groups, limit).await.unwrap();
+        events.into_iter().map(|event| event.id).collect::<Vec<_>>()
+    };
+    assert_eq!(events(&["Web", "shop"], 9).await, ["e2", "e1"]);
+    assert_eq!(events(&["web"], 1).await, ["e2"]);
+    assert_eq!(events(&["shop", "other"], 9).await, ["e3", "e1"]);
+    assert!(events(&[], 9).await.is_empty());
+}
+
+/// What has brought events is the history of its groups, and stays.
+pub async fn old_records_are_removed(store: Engine) {
+    let all = [
+        planned(1, &["web"], 1),
+        having(planned(2, &["web"], 0), RefactorStatus::Undone, 2),
+        having(planned(3, &["web"], 0), RefactorStatus::Applied, 1),
+        planned(4, &["web"], 5),
+    ];
+    keep(&store, &all).await;
+    assert_eq!(store.remove_refactors(at(5), 1).await.unwrap(), 1);
+    assert_eq!(store.get_refactor(refactor_id(1)).await.unwrap(), None);
+    assert_eq!(store.remove_refactors(at(5), 9).await.unwrap(), 1);
+    assert_eq!(store.remove_refactors(at(5), 9).await.unwrap(), 0);
+    let web = group("web");
+    let listed = store.list_refactors("local", Some(&web), None, 9);
+    let ids: Vec<RefactorId> = listed.await.unwrap().into_iter().map(|it| it.id).collect();
+    assert_eq!(ids, [refactor_id(4), refactor_id(3)]);
+}
