@@ -172,6 +172,8 @@ impl App {
             | ucp_store::Error::NotOwned
             | ucp_store::Error::TooManyTags
             | ucp_store::Error::NoSuchPlan
+            | ucp_store::Error::NoSuchRefactor
+            | ucp_store::Error::RefactorStatus(_)
             | ucp_store::Error::PlanRefused(_)
             | ucp_store::Error::PlanRequired
             | ucp_store::Error::ApprovalRequired

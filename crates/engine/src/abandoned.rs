@@ -71,6 +71,8 @@ fn is_passing(error: &ucp_store::Error) -> bool {
         | Error::NotOwned
         | Error::TooManyTags
         | Error::NoSuchPlan
+        | Error::NoSuchRefactor
+        | Error::RefactorStatus(_)
         | Error::PlanRefused(_)
         | Error::PlanRequired
         | Error::ApprovalRequired

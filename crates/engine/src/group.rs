@@ -210,6 +210,8 @@ fn refusal(error: Error, group: &GroupId) -> Result<Refusal, Error> {
         | Error::TooManyTags
         // The plan and the policy of the group were judged with the operation that it belongs to.
         | Error::NoSuchPlan
+        | Error::NoSuchRefactor
+        | Error::RefactorStatus(_)
         | Error::PlanRefused(_)
         | Error::PlanRequired
         | Error::ApprovalRequired

@@ -4,7 +4,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Identifier, Lineage, OperationId, ReferenceId, Scope, Target, Timestamp, pointer};
+use crate::{
+    ETag, Identifier, Lineage, OperationId, ReferenceId, Scope, Target, Timestamp, pointer,
+};
 
 /// A reference: the AWS resource that an alias stands for, and what is known about it.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,11 +41,16 @@ pub struct Reference {
     pub created_at: Timestamp,
     /// When the reference last changed.
     pub updated_at: Timestamp,
-    /// Incremented by one with each write.
+    /// Increases with each write: by one, unless a refactor moves it.
     pub revision: u64,
 }
 
 impl Reference {
+    /// Returns the ETag of the latest write.
+    pub fn etag(&self) -> ETag {
+        ETag::of_revision(self.created_at, self.revision)
+    }
+
     /// Returns the AWS resource it refers to, once known.
     pub fn target(&self) -> Option<Target<'_>> {
         let identifier = self.identifier.as_ref()?;

@@ -11,13 +11,14 @@ use ucp_model::{
     ResourceGroup, Review, RoleAssignmentId, Scope, Target, Timestamp, TrackRecord, TypeName,
 };
 use ucp_store::{
-    Accepted, Adoption, AuditEvent, AuditEvents, AuditPlace, Basis, Claimed, Credentials, Error,
-    Event, FinishOperation, Forgotten, GroupDeletion, GroupUpdate, Groups, KeptPlans, Lease,
-    LeaseTerm, Leases, Leftovers, LiveOperations, NewOperation, NewRoleAssignment, OperationPage,
-    Operations, OwnedPlace, Planes, Precondition, Reachable, RecordedAlias, RecordedTarget,
-    Refactors, ReferenceUpdate, References, Retried, Reviewed, RoleAssignment, RoleAssignments,
-    Sealed, SealedKey, SealedPlace, SealedValues, Store, Stored, StoredAuditEvent,
-    StoredCredential, StoredPlan, Token, Tokens, TrackRecords, TypeSchema, TypeSchemas,
+    Accepted, Adoption, ApplyRefactor, AuditEvent, AuditEvents, AuditPlace, Basis, Claimed,
+    Credentials, Error, Event, FinishOperation, Forgotten, GroupDeletion, GroupUpdate, Groups,
+    KeptPlans, Lease, LeaseTerm, Leases, Leftovers, LiveOperations, NewOperation,
+    NewRoleAssignment, OperationPage, Operations, OwnedPlace, Planes, Precondition, Reachable,
+    RecordedAlias, RecordedTarget, Refactors, ReferenceUpdate, References, Retried, Reviewed,
+    RoleAssignment, RoleAssignments, Sealed, SealedKey, SealedPlace, SealedValues, Store, Stored,
+    StoredAuditEvent, StoredCredential, StoredPlan, Token, Tokens, TrackRecords, TypeSchema,
+    TypeSchemas,
 };
 
 use crate::process::Observed;
@@ -276,6 +277,7 @@ observed! {
 observed! {
     Refactors {
         fn keep_refactor(refactor: Refactor) -> ();
+        fn apply_refactor(new: ApplyRefactor) -> Refactor;
         fn get_refactor(id: RefactorId) -> Option<Refactor>;
         fn list_refactors(
             plane: &str,

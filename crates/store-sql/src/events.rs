@@ -1,5 +1,6 @@
 //! The history.
 
+use serde::Serialize;
 use ucp_model::{CorrelationId, OperationId, ReferenceId, Timestamp};
 use ucp_store::{Error, Event};
 
@@ -10,6 +11,15 @@ statements! {
     APPEND = ["INSERT INTO events (at, caller, kind, operation, correlation_id, reference, reference_key,
             resource, lost, changes, outcome, code, message)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"];
+    /// The events are a JSON array, so that many are one statement.
+    APPEND_ALL = ["INSERT INTO events (at, caller, kind, correlation_id, reference, reference_key, resource, changes, outcome,
+            message) "]
+        postgres "SELECT (event->>'at')::bigint, event->>'caller', event->>'kind', event->>'correlation_id',
+                event->>'reference', event->>'reference_key', event->>'resource', '[]', event->>'outcome', event->>'message'
+            FROM json_array_elements($1::json) WITH ORDINALITY AS given(event, place) ORDER BY place"
+        sqlite "SELECT value->>'at', value->>'caller', value->>'kind', value->>'correlation_id', value->>'reference',
+                value->>'reference_key', value->>'resource', '[]', value->>'outcome', value->>'message'
+            FROM json_each($1) ORDER BY key";
     LIST = ["SELECT at, caller, kind, operation, correlation_id, reference, resource, lost, changes, outcome, code,
             message
         FROM events WHERE reference_key = $1 ORDER BY sequence"];
@@ -43,6 +53,43 @@ pub(crate) async fn append(
         event.message.as_deref(),
     ];
     transaction.execute(APPEND, values).await?;
+    Ok(())
+}
+
+/// An event of a reference without an operation or changes, as [`APPEND_ALL`] takes it.
+#[derive(Serialize)]
+struct Given<'a> {
+    at: i64,
+    caller: &'a str,
+    kind: &'a str,
+    correlation_id: &'a str,
+    reference: Option<&'a str>,
+    reference_key: String,
+    resource: Option<&'a str>,
+    outcome: &'a str,
+    message: Option<&'a str>,
+}
+
+/// Appends events that have neither an operation nor changes, each for its reference.
+pub(crate) async fn append_all(
+    transaction: &mut Transaction,
+    events: &[(ReferenceId, Event)],
+) -> Result<(), Abort> {
+    let given = events.iter().map(|(reference, event)| Given {
+        at: event.at.as_millis(),
+        caller: &event.caller,
+        kind: &event.kind,
+        correlation_id: event.correlation_id.as_str(),
+        reference: event.reference.as_deref(),
+        reference_key: reference.key(),
+        resource: event.resource.as_deref(),
+        outcome: &event.outcome,
+        message: event.message.as_deref(),
+    });
+    let given: Vec<Given<'_>> = given.collect();
+    transaction
+        .execute(APPEND_ALL, values![to_json(&given)?])
+        .await?;
     Ok(())
 }
 

@@ -244,6 +244,16 @@ pub(crate) async fn set_deletion(
     Ok(())
 }
 
+/// Writes a new group.
+pub(crate) async fn create(
+    transaction: &mut Transaction,
+    group: &ResourceGroup,
+) -> Result<(), Abort> {
+    TABLE
+        .put(transaction, group, group.id.plane_id().key())
+        .await
+}
+
 /// Removes the group, and with it all rights over it that callers have given.
 pub(crate) async fn delete(
     transaction: &mut Transaction,

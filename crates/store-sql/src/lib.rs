@@ -25,6 +25,7 @@ mod leases;
 mod leftover_row;
 mod leftovers;
 mod migrations;
+mod moves;
 mod nudges;
 mod open;
 mod operation_row;
@@ -32,6 +33,7 @@ mod operations;
 mod planes;
 #[cfg(test)]
 mod plans;
+mod refactor_row;
 mod refactors;
 mod reference_row;
 mod references;

@@ -1,66 +1,24 @@
-//! The records of refactors.
-
-use std::collections::BTreeSet;
+//! The refactors.
 
 use async_trait::async_trait;
-use ucp_model::{
-    GroupId, Refactor, RefactorContent, RefactorEvent, RefactorId, RefactorStatus, Timestamp,
-};
-use ucp_store::{Error, Refactors};
+use ucp_model::{GroupId, Refactor, RefactorEvent, RefactorId, Timestamp};
+use ucp_store::{ApplyRefactor, Error, Refactors};
 
-use crate::Sql;
-use crate::database::{Abort, Row, Transaction, statements, transaction, values};
-use crate::json::{corrupt, from_json, parsed, to_json};
-
-/// When a record may be removed that is the history of its groups.
-const NEVER: i64 = i64::MAX;
-
-/// The columns of a [`Refactor`].
-macro_rules! columns {
-    () => {
-        "id, plane, created_by, created_at, status, changed_at, fingerprint, content"
-    };
-}
-
-statements! {
-    INSERT = ["INSERT INTO refactors (", columns!(), ", plane_key, over_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"];
-    /// The groups are a JSON array.
-    INSERT_GROUPS = ["INSERT INTO refactor_groups (refactor, group_key, plane_key, created_at, brought_at)
-        SELECT $1, group_key, $5, $2, CAST($3 AS BIGINT) FROM ("]
-        postgres "SELECT json_array_elements_text($4::json) AS group_key"
-        sqlite "SELECT value AS group_key FROM json_each($4)" [") AS named"];
-    GET = ["SELECT ", columns!(), " FROM refactors WHERE id = $1"];
-    LIST = ["SELECT ", columns!(), " FROM refactors WHERE plane_key = $1 AND (created_at, id) < ($2, $3)
-        ORDER BY created_at DESC, id DESC LIMIT $4"];
-    LIST_OF_GROUP = ["SELECT ", columns!(), " FROM refactors WHERE id "]
-        postgres "= ANY(ARRAY(" sqlite "IN (" ["SELECT refactor FROM refactor_groups
-            WHERE plane_key = $1 AND group_key = $2 AND (created_at, refactor) < ($3, $4)
-            ORDER BY created_at DESC, refactor DESC LIMIT $5"] postgres "))" sqlite ")"
-        [" ORDER BY created_at DESC, id DESC"];
-    /// The groups are a JSON array. Each is looked up.
-    EVENTS = ["SELECT content FROM refactors WHERE id "]
-        postgres "= ANY(ARRAY(SELECT refactor FROM refactor_groups
-                WHERE brought_at IS NOT NULL AND group_key = ANY(ARRAY(SELECT json_array_elements_text($1::json)))))"
-        sqlite "IN (SELECT refactor FROM refactor_groups
-                WHERE brought_at IS NOT NULL AND group_key IN (SELECT value FROM json_each($1)))"
-        [" ORDER BY changed_at, id LIMIT $2"];
-    REMOVE = ["WITH old AS (
-            SELECT id AS old_id FROM refactors WHERE over_at < $1
-            ORDER BY over_at, id LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
-        DELETE FROM refactors WHERE id "]
-        postgres "= ANY(ARRAY(SELECT old_id FROM old))" sqlite "IN (SELECT old_id FROM old)";
-}
+use crate::database::transaction;
+use crate::{Sql, moves, refactor_row};
 
 #[async_trait]
 impl Refactors for Sql {
     async fn keep_refactor(&self, refactor: Refactor) -> Result<(), Error> {
-        transaction!(self, |tx| insert(&mut tx, &refactor))
+        transaction!(self, |tx| refactor_row::insert(&mut tx, &refactor))
+    }
+
+    async fn apply_refactor(&self, new: ApplyRefactor) -> Result<Refactor, Error> {
+        transaction!(self, |tx| moves::apply(&mut tx, &new))
     }
 
     async fn get_refactor(&self, id: RefactorId) -> Result<Option<Refactor>, Error> {
-        let rows = self.database.read(GET, values![id.to_string()]).await?;
-        rows.first().map(read).transpose()
+        refactor_row::get(&self.database, id).await
     }
 
     async fn list_refactors(
@@ -70,23 +28,7 @@ impl Refactors for Sql {
         after: Option<(Timestamp, RefactorId)>,
         limit: usize,
     ) -> Result<Vec<Refactor>, Error> {
-        let plane = plane.to_ascii_lowercase();
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let (at, id) = match after {
-            Some((at, id)) => (at.as_millis(), id.to_string()),
-            None => (i64::MAX, String::new()),
-        };
-        let rows = match group {
-            Some(group) => {
-                let values = values![plane, group.key(), at, id, limit];
-                self.database.read(LIST_OF_GROUP, values).await?
-            }
-            None => {
-                let values = values![plane, at, id, limit];
-                self.database.read(LIST, values).await?
-            }
-        };
-        rows.iter().map(read).collect()
+        refactor_row::list(&self.database, plane, group, after, limit).await
     }
 
     async fn refactor_events(
@@ -94,80 +36,10 @@ impl Refactors for Sql {
         groups: &[GroupId],
         limit: usize,
     ) -> Result<Vec<RefactorEvent>, Error> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let values = values![keys(groups)?, limit];
-        let mut events = Vec::new();
-        for row in &self.database.read(EVENTS, values).await? {
-            let content: RefactorContent = from_json(row.get("content")?)?;
-            events.extend(content.events);
-        }
-        Ok(events)
+        refactor_row::events(&self.database, groups, limit).await
     }
 
     async fn remove_refactors(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        transaction!(self, |tx| tx
-            .execute(REMOVE, values![before.as_millis(), limit]))
+        transaction!(self, |tx| refactor_row::remove(&mut tx, before, limit))
     }
-}
-
-/// Writes a new record.
-pub(crate) async fn insert(transaction: &mut Transaction, new: &Refactor) -> Result<(), Abort> {
-    let values = values![
-        new.id.to_string(),
-        new.plane.as_str(),
-        new.created_by.as_str(),
-        new.created_at.as_millis(),
-        new.status.as_str(),
-        new.changed_at.as_millis(),
-        new.fingerprint.as_str(),
-        to_json(&new.content)?,
-        new.plane.to_ascii_lowercase(),
-        over_at(new),
-    ];
-    transaction.execute(INSERT, values).await?;
-    let values = values![
-        new.id.to_string(),
-        new.created_at.as_millis(),
-        brought_at(new),
-        keys(&new.content.named)?,
-        new.plane.to_ascii_lowercase(),
-    ];
-    transaction.execute(INSERT_GROUPS, values).await?;
-    Ok(())
-}
-
-/// Returns the keys of groups as a JSON array, each once.
-fn keys(groups: &[GroupId]) -> Result<String, Error> {
-    let keys: BTreeSet<String> = groups.iter().map(GroupId::key).collect();
-    to_json(&keys)
-}
-
-fn over_at(refactor: &Refactor) -> i64 {
-    match refactor.brings_events() {
-        true => NEVER,
-        false => refactor.changed_at.as_millis(),
-    }
-}
-
-fn brought_at(refactor: &Refactor) -> Option<i64> {
-    let brings_events = refactor.brings_events();
-    brings_events.then(|| refactor.changed_at.as_millis())
-}
-
-fn read(row: &Row) -> Result<Refactor, Error> {
-    let word: &str = row.get("status")?;
-    let Some(status) = RefactorStatus::parse(word) else {
-        return corrupt(format!("unknown status '{word}' of a refactor"));
-    };
-    Ok(Refactor {
-        id: parsed(row.get("id")?)?,
-        plane: row.get("plane")?,
-        created_by: row.get("created_by")?,
-        created_at: Timestamp::from_millis(row.get("created_at")?),
-        status,
-        changed_at: Timestamp::from_millis(row.get("changed_at")?),
-        fingerprint: row.get("fingerprint")?,
-        content: from_json(row.get("content")?)?,
-    })
 }

@@ -28,8 +28,9 @@ use crate::database::{Database, Statement};
 use crate::testing::{self, Failover, TestDatabase};
 use crate::{
     OpenError, Sql, audit_events, busy, credentials, events, groups, kept_plans, leases,
-    leftover_row, migrations, operation_row, operations, planes, refactors, reference_row,
-    references, role_assignments, sealed, store, tokens, track_records, type_schemas,
+    leftover_row, migrations, moves, operation_row, operations, planes, refactor_row,
+    reference_row, references, role_assignments, sealed, store, tokens, track_records,
+    type_schemas,
 };
 
 pub(crate) async fn sqlite() -> (Sql, TempDir) {
@@ -132,11 +133,12 @@ pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str, 
         ("leftover_row", leftover_row::STATEMENTS),
         ("reference_row", reference_row::STATEMENTS),
         ("references", references::STATEMENTS),
-        ("refactors", refactors::STATEMENTS),
+        ("refactor_row", refactor_row::STATEMENTS),
         ("role_assignments", role_assignments::STATEMENTS),
         ("busy", busy::STATEMENTS),
         ("operation_row", operation_row::STATEMENTS),
         ("operations", operations::STATEMENTS),
+        ("moves", moves::STATEMENTS),
         ("planes", planes::STATEMENTS),
         ("sealed", sealed::STATEMENTS),
         ("tokens", tokens::STATEMENTS),

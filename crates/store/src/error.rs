@@ -1,4 +1,4 @@
-use ucp_model::{OperationId, PlanPolicy, PlanRefusal, ReferenceId, Scope};
+use ucp_model::{OperationId, PlanPolicy, PlanRefusal, RefactorStatus, ReferenceId, Scope};
 
 /// Errors of the store, as far as callers tell them apart.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +36,12 @@ pub enum Error {
     /// The group would have more than [`MAX_TAGS`](ucp_model::MAX_TAGS) tags or default tags. Nothing was written.
     #[error("the group would have too many tags")]
     TooManyTags,
+    /// There is no such refactor.
+    #[error("there is no such refactor")]
+    NoSuchRefactor,
+    /// The refactor has a status in which it is not applied, or not undone.
+    #[error("the refactor is {0:?}")]
+    RefactorStatus(RefactorStatus),
     /// There is no such plan.
     #[error("there is no such plan")]
     NoSuchPlan,

@@ -2,7 +2,7 @@ use ucp_model::operation::Change;
 use ucp_model::{CorrelationId, OperationId, Timestamp};
 
 /// An entry of the append-only history. It is written in the transaction that ends the operation, or that forgets,
-/// updates or adopts the reference.
+/// updates, adopts or moves the reference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// When it happened.
@@ -10,9 +10,9 @@ pub struct Event {
     /// Who requested it.
     pub caller: String,
     /// The kind of the operation, as [`Work::kind`](ucp_model::operation::Work::kind) has it, or `forget`,
-    /// `forgetLeftover` or `update`.
+    /// `forgetLeftover`, `update` or `move`.
     pub kind: String,
-    /// The operation. `None` for `update`, `forgetLeftover`, for an adoption, and for `forget` unless its group was deleted.
+    /// The operation. `None` for `update`, `forgetLeftover`, `move`, for an adoption, and for `forget` unless its group was deleted.
     pub operation: Option<OperationId>,
     /// Correlates it with the caller's deployment.
     pub correlation_id: CorrelationId,
@@ -28,6 +28,6 @@ pub struct Event {
     pub outcome: String,
     /// The error code of a failure.
     pub code: Option<String>,
-    /// What was found out, if a resolve has decided.
+    /// What was found out, if a resolve has decided; or from where to where the reference was moved.
     pub message: Option<String>,
 }

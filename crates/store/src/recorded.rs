@@ -3,7 +3,7 @@
 
 use ucp_model::{ETag, Lineage, OperationId, Reference, ReferenceId, ResourceGroup};
 
-use crate::{Event, Sealed, rules};
+use crate::{Event, Sealed};
 
 /// What is recorded of an alias.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +23,7 @@ impl RecordedAlias {
     pub fn lineage(&self, id: &ReferenceId, operation: OperationId) -> Lineage {
         let reference = self.reference.as_ref();
         reference.map_or_else(
-            || rules::first_lineage(id, self.is_lineage_taken, operation),
+            || Lineage::claimed(id, self.is_lineage_taken, operation),
             |reference| reference.lineage.clone(),
         )
     }
@@ -58,7 +58,7 @@ impl Basis {
     /// Returns the basis of a look at `target`, for `reference`.
     pub fn new(reference: Option<&Reference>, target: &RecordedTarget) -> Self {
         Self {
-            reference: reference.map(etag),
+            reference: reference.map(Reference::etag),
             is_referenced: target.is_referenced,
             last_ended: target.last_ended,
         }
@@ -66,17 +66,13 @@ impl Basis {
 
     /// Returns whether `reference` is the recorded one.
     pub fn is_of(&self, reference: Option<&Reference>) -> bool {
-        self.reference == reference.map(etag)
+        self.reference == reference.map(Reference::etag)
     }
 
     /// Returns whether everything is recorded as it was.
     pub fn holds(&self, reference: Option<&Reference>, target: &RecordedTarget) -> bool {
         *self == Self::new(reference, target)
     }
-}
-
-fn etag(reference: &Reference) -> ETag {
-    ETag::of_revision(reference.created_at, reference.revision)
 }
 
 /// A look at an AWS resource, for the operation that was decided on with it.

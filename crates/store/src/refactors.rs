@@ -1,15 +1,58 @@
 //! Refactors: what was found, and what has come of it.
 
 use async_trait::async_trait;
-use ucp_model::{GroupId, Refactor, RefactorEvent, RefactorId, Timestamp};
+use ucp_model::{CorrelationId, GroupId, Refactor, RefactorEvent, RefactorId, Timestamp};
 
 use crate::Error;
+
+/// A refactor to apply.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApplyRefactor {
+    /// Its record, as it is to be from [`changed_at`](Refactor::changed_at) on. Each move has the ETag of the reference that
+    /// it was planned with. `groups.remove` are the groups that are removed if nothing is left in them.
+    pub record: Refactor,
+    /// Whether the record is there already, as a plan.
+    pub is_planned: bool,
+    /// No reference must move into a group that takes more changes without a plan than its own: the caller may not approve
+    /// any.
+    pub keeps_plan_policy: bool,
+    /// Who has asked for it.
+    pub caller: String,
+    /// Correlates it with the caller's deployment.
+    pub correlation_id: CorrelationId,
+}
 
 /// Storage of the records of refactors.
 #[async_trait]
 pub trait Refactors: Send + Sync {
     /// Stores the record of a new refactor. Nothing moves.
     async fn keep_refactor(&self, refactor: Refactor) -> Result<(), Error>;
+
+    /// Moves all references of a refactor at once, so that swaps, cycles and chains of ids move too, and nothing is sent to
+    /// AWS. In one transaction its groups are created, each reference gets its new id with an event `move` under both ids, the
+    /// groups that are to go are removed if nothing is left in them, with what a deletion takes along, and the record is written
+    /// with status `Applied`, the new ETags and the groups that were removed. The refactor that it takes back, if any, is `Undone`
+    /// from then on. Returns the record.
+    ///
+    /// A reference keeps its lineage, its AWS resource, its ownership, its tags, what was declared and what was observed. All get
+    /// the same revision, greater than any of them and of what they take the ids of had.
+    ///
+    /// What names a reference by its id stays as it is: operations that have ended, events, leftovers and their register, what
+    /// plans show. A plan that is open for a reference that has moved is refused, since its id stands for something else.
+    ///
+    /// The first error that applies is returned, and nothing is written:
+    ///
+    /// - [`Error::NoSuchRefactor`] and [`Error::RefactorStatus`] if the record is to be there and to be `Planned`, or what is
+    ///   taken back is not `Applied`.
+    /// - [`Error::GroupDeleting`] if one of its groups is being deleted.
+    /// - [`Error::PreconditionFailed`] if a group that it creates exists.
+    /// - [`Error::Busy`] if what moves, or what has one of its new ids, has a live operation.
+    /// - For each move: [`Error::PreconditionFailed`] if the reference does not exist or has another ETag, or if the new id has a
+    ///   reference that does not move; [`Error::NoSuchGroup`] if its new group does not exist; [`Error::OutcomeUnknown`] if its
+    ///   state is `Unknown`, since the register knows it by its id; [`Error::PolicyLowered`] if `keeps_plan_policy` and its new
+    ///   group takes more changes.
+    /// - [`Error::Busy`] if one of the groups has a live operation as a whole, or the AWS resource of what moves has one.
+    async fn apply_refactor(&self, new: ApplyRefactor) -> Result<Refactor, Error>;
 
     /// Returns the record, if there is one and it has not been removed yet.
     async fn get_refactor(&self, id: RefactorId) -> Result<Option<Refactor>, Error>;

@@ -6,6 +6,7 @@ mod leftovers;
 mod places;
 mod plans;
 mod predictions;
+mod refactors;
 mod role_assignments;
 
 use std::collections::BTreeMap;
@@ -33,6 +34,10 @@ pub use self::plans::{
     used_plan,
 };
 pub use self::predictions::{Predicted, predicted, track_record_key};
+pub use self::refactors::{
+    BeforeRefactor, Relocated, addresses_of, groups_of, refactored, refuse_status, relocate,
+    removal, undone,
+};
 pub use self::role_assignments::{narrowed, refuse_unjudged, without_group};
 use crate::{
     Adoption, Error, FinishOperation, GroupUpdate, NewResourceWork, Precondition, RecordedTarget,
@@ -249,7 +254,7 @@ fn claim(
                 group: alias.group,
                 ..id.clone()
             },
-            lineage: first_lineage(id, alias.is_lineage_taken, operation),
+            lineage: Lineage::claimed(id, alias.is_lineage_taken, operation),
             scope: new.scope.clone(),
             identifier: None,
             owned: false,
@@ -265,15 +270,6 @@ fn claim(
             updated_at: now,
             revision: 1,
         }),
-    }
-}
-
-/// Returns the lineage of a reference that `operation` first claims at `id`. `is_taken` says whether one that was moved away
-/// has that of the alias.
-pub fn first_lineage(id: &ReferenceId, is_taken: bool, operation: OperationId) -> Lineage {
-    match is_taken {
-        true => Lineage::drawn(id, operation),
-        false => Lineage::of(id),
     }
 }
 

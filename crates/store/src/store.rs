@@ -14,7 +14,7 @@ use crate::{
 /// - Plane names, group names, credential names, aliases and types compare case-insensitively (by `key()`) and keep the
 ///   casing of their first write. Replies use that casing, whatever the casing of the request. AWS identifiers compare
 ///   byte for byte.
-/// - A revision increases by one with each change, and only then.
+/// - A revision increases with each change, and only then; by one, unless a refactor moves the reference.
 /// - A precondition is checked in the transaction that writes.
 ///
 /// # Assumptions

@@ -29,6 +29,15 @@ impl Lineage {
         Self(format!("{}/{operation}", id.key()))
     }
 
+    /// Returns the lineage of a reference that `operation` first claims at `id`. `is_taken` says whether one that was moved
+    /// away has that of the alias.
+    pub fn claimed(id: &ReferenceId, is_taken: bool, operation: OperationId) -> Self {
+        match is_taken {
+            true => Self::drawn(id, operation),
+            false => Self::of(id),
+        }
+    }
+
     /// Returns a lineage as it was stored.
     pub fn stored(text: String) -> Self {
         Self(text)

@@ -166,6 +166,15 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             (values!["plane-7", "", limit], IN_PLANE),
         ),
         (
+            "events::APPEND_ALL",
+            (
+                values![
+                    r#"[{"at":1,"caller":"","kind":"move","correlation_id":"","reference_key":"reference-9","outcome":""}]"#
+                ],
+                0,
+            ),
+        ),
+        (
             "events::APPEND",
             (
                 values![
@@ -371,7 +380,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             ),
         ),
         (
-            "refactors::INSERT",
+            "refactor_row::INSERT",
             (
                 values![
                     "refactor-new",
@@ -389,7 +398,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             ),
         ),
         (
-            "refactors::INSERT_GROUPS",
+            "refactor_row::INSERT_GROUPS",
             (
                 values![
                     "refactor-1",
@@ -401,25 +410,58 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                 0,
             ),
         ),
-        ("refactors::GET", (values!["refactor-2000"], 1)),
         (
-            "refactors::LIST",
-            (values!["plane-7", 2_000, "refactor-", limit], PAGE),
+            "refactor_row::WRITE",
+            (values!["refactor-2000", "Undone", 1, "{}", 1], 1),
+        ),
+        (
+            "refactor_row::WRITE_GROUPS",
+            (values!["refactor-2000", no_time], 1),
+        ),
+        ("refactor_row::GET", (values!["refactor-2000"], 1)),
+        ("refactor_row::LOCK", (values!["refactor-2000"], 1)),
+        (
+            "moves::LOCK",
+            (values![r#"["reference-4002", "reference-none"]"#], 1),
+        ),
+        ("moves::LOCK_TARGETS", (values![r#"["target-4002"]"#], 0)),
+        (
+            "moves::BUSY_TARGETS",
+            (values![r#"["target-4001", "target-4002"]"#], 1),
+        ),
+        // The live operations on their references.
+        (
+            "moves::BUSY_GROUPS",
+            (values![r#"["group-200", "group-201"]"#], 2 * IN_GROUP),
+        ),
+        ("moves::TAKE", (values![r#"["reference-4002"]"#], 1)),
+        (
+            "moves::PUT",
+            (
+                values![
+                    r#"[{"key":"reference-new","id":"","lineage":"reference-new","group_key":"group-7","plane":"","account":"","region":"","owned":1,"provisioning_state":"Succeeded","created_at":1,"updated_at":1,"revision":2,"tags":"{}","told_to_own":0,"marked":0}]"#
+                ],
+                0,
+            ),
+        ),
+        (
+            "refactor_row::LIST",
+            (values!["plane-7", 2_000, "refactor-", limit], IN_PLANE),
         ),
         // The groups, and their records.
         (
-            "refactors::LIST_OF_GROUP",
+            "refactor_row::LIST_OF_GROUP",
             (
                 values!["plane-7", "group-100", 2_015, "refactor-", limit],
                 2 * PAGE,
             ),
         ),
         (
-            "refactors::EVENTS",
-            (values![r#"["group-100", "group-none"]"#, limit], IN_GROUP),
+            "refactor_row::EVENTS",
+            (values![r#"["group-100", "group-none"]"#], IN_GROUP),
         ),
         // Twice: the rows are found, and then deleted.
-        ("refactors::REMOVE", (values![1_000, limit], 3 * PAGE)),
+        ("refactor_row::REMOVE", (values![1_000, limit], 3 * PAGE)),
         // A group, a reference, and the operation on it that is live or that ended last.
         ("references::COUNT", (values!["group-200", limit], PAGE)),
         (

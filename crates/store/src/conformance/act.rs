@@ -28,6 +28,10 @@ pub(super) enum Act {
     Review(u64, ReviewVerdict),
     /// A put under an alias that carries out the plan, or a member of it.
     PutPlanned(u64, u64, &'static str, Option<usize>),
+    /// Moves what was read of an alias to another one, by the refactor of this number.
+    Move(u64, &'static str, &'static str),
+    /// The same, and the other alias to the first one.
+    Swap(u64, &'static str, &'static str),
     /// Lets the group take only what was approved.
     RequireApproval,
     ErasePlans,

@@ -21,6 +21,7 @@ pub mod kept_plans;
 mod leased;
 pub mod leasing;
 pub mod leftovers;
+pub mod moving;
 mod performing;
 pub mod preconditions;
 pub mod racing;
@@ -144,6 +145,15 @@ macro_rules! conformance {
                 records_are_listed_latest_first_by_plane_and_group
                 the_history_of_groups_is_what_was_applied
                 old_records_are_removed
+            }
+            moving {
+                a_reference_keeps_everything_but_its_id
+                swaps_cycles_and_chains_move
+                references_move_between_groups_and_planes
+                what_is_worked_on_does_not_move
+                only_what_was_planned_moves
+                a_policy_is_not_left_behind
+                a_refactor_is_applied_once_and_undone_once
             }
             remembering {
                 a_plane_keeps_its_first_casing
@@ -334,6 +344,7 @@ macro_rules! races {
             planes_credentials_and_schemas
             roles_over_a_group
             uses_of_a_plan
+            moves_of_references
             the_deletion_of_a_group
             parent_and_children
             spellings_of_a_resource

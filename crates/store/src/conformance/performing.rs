@@ -13,6 +13,7 @@ use ucp_model::{
 use super::act::Act;
 use super::fixture::*;
 use super::kept_plans::{plan, review, under};
+use super::moving::{moving, relocation};
 use super::resolving::{losing_track, resolved, unknown_create, unresolved};
 use super::respelling::respelled;
 use super::stage::Stage;
@@ -30,6 +31,22 @@ impl Stage {
             replies.push(self.perform(*act).await);
         }
         replies
+    }
+
+    /// Moves aliases as they were read.
+    async fn move_all(&self, number: u64, aliases: &[(&'static str, &'static str)]) -> String {
+        let mut new = moving(&self.store, 1, &[]).await;
+        new.record.id = self.refactor(number);
+        for (from, to) in aliases {
+            let Some(read) = self.read(from) else {
+                return "not read".to_owned();
+            };
+            new.record
+                .content
+                .moves
+                .push(relocation(&read, self.alias(to)));
+        }
+        format!("{:?}", self.store.apply_refactor(new).await)
     }
 
     pub(super) async fn perform(&self, act: Act) -> String {
@@ -447,6 +464,10 @@ impl Stage {
             Act::PutPlanned(plan, number, name, member) => {
                 let put = self.put(number, name);
                 self.accept(under(put, self.plan(plan), member)).await
+            }
+            Act::Move(number, from, to) => self.move_all(number, &[(from, to)]).await,
+            Act::Swap(number, one, other) => {
+                self.move_all(number, &[(one, other), (other, one)]).await
             }
             Act::RequireApproval => {
                 let update = GroupUpdate {

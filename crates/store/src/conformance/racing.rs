@@ -488,6 +488,39 @@ pub async fn what_is_left_over(store: Engine, database: &dyn Database) {
     race.both(Act::DeleteGroup(3), Act::ForgetLeftover(1)).await;
 }
 
+/// A refactor, against whatever happens at the old alias, the new one, and in the group.
+pub async fn moves_of_references(store: Engine, database: &dyn Database) {
+    let mut race = Race::new(store, database);
+    race.after(&[
+        Act::PutGroup,
+        Act::Put(1, "a"),
+        Act::Put(2, "b"),
+        Act::Claim,
+        Act::Apply(1, "x"),
+        Act::Apply(2, "y"),
+        Act::Read("a"),
+        Act::Read("b"),
+    ]);
+    for act in [
+        Act::Put(4, "a"),
+        Act::Put(4, "c"),
+        Act::Delete(4, "a"),
+        Act::DeleteByName(4, "x"),
+        Act::Own("a"),
+        Act::Remember("a"),
+        Act::Adopt("c", "x", false),
+        Act::ApplySet(4),
+        Act::DeleteGroup(4),
+        Act::Move(2, "b", "c"),
+        Act::Swap(2, "b", "a"),
+    ] {
+        race.both(Act::Move(1, "a", "c"), act).await;
+    }
+    for act in [Act::Put(4, "b"), Act::Own("b"), Act::Swap(2, "a", "b")] {
+        race.both(Act::Swap(1, "a", "b"), act).await;
+    }
+}
+
 /// The deletion of a group, against whatever happens in the group.
 pub async fn the_deletion_of_a_group(store: Engine, database: &dyn Database) {
     let mut race = Race::new(store, database);

@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Header, Kind};
 use ucp_model::{
-    CredentialId, GroupId, LeftoverId, OperationId, PlanId, PlaneId, PlaneKind, Reference,
-    ReferenceId, Register, RoleAssignmentId, Scope,
+    CredentialId, GroupId, LeftoverId, OperationId, PlanId, PlaneId, PlaneKind, RefactorId,
+    Reference, ReferenceId, Register, RoleAssignmentId, Scope,
 };
 
 use super::fixture::*;
@@ -23,6 +23,7 @@ const ALIASES: [&str; 15] = [
     "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "late",
 ];
 const PLANS: u64 = 3;
+const REFACTORS: u64 = 2;
 const OPERATIONS: u64 = 24;
 /// When nobody claims anything any more.
 const FAR: i64 = 1 << 30;
@@ -64,6 +65,10 @@ impl Stage {
         for number in 1..=PLANS {
             let plan = answered(async || store.get_plan(self.plan(number)).await).await;
             state.push(format!("{plan:?}"));
+        }
+        for number in 1..=REFACTORS {
+            let refactor = store.get_refactor(self.refactor(number)).await;
+            state.push(format!("{refactor:?}"));
         }
         let group = self.group();
         let references = store.list_references(&group, None, None, usize::MAX);
@@ -178,6 +183,10 @@ impl Stage {
 
     pub(super) fn plan(&self, number: u64) -> PlanId {
         PlanId(self.id(90 + number).0)
+    }
+
+    pub(super) fn refactor(&self, number: u64) -> RefactorId {
+        RefactorId(self.id(80 + number).0)
     }
 
     pub(super) fn plane(&self) -> PlaneId {

@@ -2,16 +2,64 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use ucp_model::{GroupId, Refactor, RefactorEvent, RefactorId, Timestamp};
+use ucp_model::operation::Work;
+use ucp_model::{
+    GroupId, Refactor, RefactorEvent, RefactorId, RefactorStatus, ResourceGroup, Timestamp,
+};
 
 use super::Memory;
-use crate::{Error, Refactors, refactor_place};
+use super::tables::{Row, Tables};
+use crate::rules::{self, BeforeRefactor, Relocated};
+use crate::{ApplyRefactor, Error, Refactors, place, refactor_place};
 
 #[async_trait]
 impl Refactors for Memory {
     async fn keep_refactor(&self, refactor: Refactor) -> Result<(), Error> {
         self.tables().refactors.insert(refactor.id, refactor);
         Ok(())
+    }
+
+    async fn apply_refactor(&self, new: ApplyRefactor) -> Result<Refactor, Error> {
+        let mut tables = self.tables();
+        let id = new.record.id;
+        if new.is_planned {
+            let planned = tables.refactors.get(&id).ok_or(Error::NoSuchRefactor)?;
+            rules::refuse_status(planned, RefactorStatus::Planned)?;
+        }
+        let undone = match new.record.content.undoes {
+            Some(id) => {
+                let applied = tables.refactors.get(&id).ok_or(Error::NoSuchRefactor)?;
+                rules::refuse_status(applied, RefactorStatus::Applied)?;
+                Some(rules::undone(applied, &new.record))
+            }
+            None => None,
+        };
+        let before = tables.before_refactor(&new);
+        let relocated = rules::relocate(&new, &before)?;
+        tables.refuse_live(&before, &relocated)?;
+
+        for group in &relocated.created {
+            tables.groups.insert(group.id.key(), group.clone());
+        }
+        for (key, _) in &relocated.references {
+            tables.references.remove(key);
+        }
+        for (_, reference) in &relocated.references {
+            let key = reference.id.key();
+            tables.references.insert(key, reference.clone());
+        }
+        let events = relocated.events.iter().map(|(_, event)| event.clone());
+        tables.events.extend(events);
+        let mut removed = Vec::new();
+        for group in &new.record.content.groups.remove {
+            removed.extend(tables.remove_emptied(&group.id, &new));
+        }
+        if let Some(undone) = undone {
+            tables.refactors.insert(undone.id, undone);
+        }
+        let record = rules::refactored(&new, &relocated, removed);
+        tables.refactors.insert(id, record.clone());
+        Ok(record)
     }
 
     async fn get_refactor(&self, id: RefactorId) -> Result<Option<Refactor>, Error> {
@@ -72,6 +120,57 @@ impl Refactors for Memory {
             tables.refactors.remove(&id);
         }
         Ok(count)
+    }
+}
+
+impl Tables {
+    /// What is recorded of what a refactor concerns.
+    fn before_refactor(&self, new: &ApplyRefactor) -> BeforeRefactor {
+        let groups = rules::groups_of(new).into_keys();
+        let references = rules::addresses_of(new).into_iter();
+        BeforeRefactor {
+            groups: groups
+                .filter_map(|key| Some((key.clone(), self.groups.get(&key)?.clone())))
+                .collect(),
+            references: references
+                .filter_map(|key| Some((key.clone(), self.references.get(&key)?.clone())))
+                .collect(),
+        }
+    }
+
+    /// Refuses a refactor if an operation is live on one of its groups as a whole, or on the AWS resource of what moves.
+    fn refuse_live(&self, before: &BeforeRefactor, relocated: &Relocated) -> Result<(), Error> {
+        let on_group = |row: &&Row| match &row.operation.work {
+            Work::Group(work) => before.groups.contains_key(&work.group.key()),
+            Work::Resource(_) => false,
+        };
+        let live = self.live().filter(on_group);
+        if let Some((_, busy)) = live.map(|row| place(&row.operation)).min() {
+            return Err(Error::Busy(busy));
+        }
+        let moving = relocated.references.iter();
+        let targets: BTreeSet<String> = moving
+            .filter_map(|(_, reference)| Some(reference.target()?.key()))
+            .collect();
+        let holds = |row: &&Row| row.target.as_ref().is_some_and(|key| targets.contains(key));
+        match self.live().find(holds) {
+            Some(row) => Err(Error::Busy(row.operation.header.id)),
+            None => Ok(()),
+        }
+    }
+
+    /// Removes a group in which nothing is left, and returns it.
+    fn remove_emptied(&mut self, id: &GroupId, new: &ApplyRefactor) -> Option<ResourceGroup> {
+        let key = id.key();
+        let is_empty = self.references_of(id).is_empty()
+            && self.live_in(&key).is_none()
+            && !self.has_leftovers_of_ours(&key);
+        if !is_empty {
+            return None;
+        }
+        self.remove_register(&key);
+        self.unassign(id, &rules::removal(new));
+        self.groups.remove(&key)
     }
 }
 

@@ -1,9 +1,9 @@
 //! The events of the history.
 
 use ucp_model::operation::{Header, Kind, Replacing, Work};
-use ucp_model::{CorrelationId, Leftover, Operation, Reference, Target, Timestamp};
+use ucp_model::{CorrelationId, Leftover, Operation, Reference, ReferenceId, Target, Timestamp};
 
-use crate::Event;
+use crate::{ApplyRefactor, Event};
 
 /// Returns the event for a reference that is forgotten because an operation deletes its group.
 pub fn forgot_with_group(reference: &Reference, header: &Header) -> Event {
@@ -97,6 +97,23 @@ pub fn updated(
     now: Timestamp,
 ) -> Event {
     without_operation("update", reference, caller, correlation_id, now)
+}
+
+/// Returns the event under `id`, the old id or the new one, for a reference that a refactor moves. What happened before stays
+/// under the old id.
+pub(super) fn moved(
+    id: &ReferenceId,
+    before: &Reference,
+    after: &Reference,
+    new: &ApplyRefactor,
+) -> Event {
+    let now = new.record.changed_at;
+    let event = without_operation("move", after, &new.caller, &new.correlation_id, now);
+    Event {
+        reference: Some(id.to_string()),
+        message: Some(format!("Moved from {} to {}.", before.id, after.id)),
+        ..event
+    }
 }
 
 /// Returns the event for a reference that comes to stand for its resource, or to own it, without an operation. `kind` is

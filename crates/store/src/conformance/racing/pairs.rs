@@ -114,6 +114,7 @@ const WRITERS: &[Writer] = &[
     |_| Act::Own("c"),
     |_| Act::Remember("a"),
     |_| Act::Adopt("c", "x", false),
+    |_| Act::Move(1, "a", "i"),
     |_| Act::PutSchema("2", 2),
     |_| Act::Reseal(4),
     |_| Act::ResealDocument(6),

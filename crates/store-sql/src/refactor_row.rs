@@ -1,0 +1,198 @@
+//! The row of a refactor.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use ucp_model::{GroupId, Refactor, RefactorEvent, RefactorId, RefactorStatus, Timestamp};
+use ucp_store::{Error, refactor_place};
+
+use crate::database::{Abort, Database, Row, Transaction, statements, values};
+use crate::json::{corrupt, from_json, parsed, to_json};
+
+/// When a record may be removed that is the history of its groups.
+const NEVER: i64 = i64::MAX;
+
+/// The columns of a [`Refactor`].
+macro_rules! columns {
+    () => {
+        "id, plane, created_by, created_at, status, changed_at, fingerprint, content"
+    };
+}
+
+statements! {
+    INSERT = ["INSERT INTO refactors (", columns!(), ", plane_key, over_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"];
+    /// The groups are a JSON array.
+    INSERT_GROUPS = ["INSERT INTO refactor_groups (refactor, group_key, plane_key, created_at, brought_at)
+        SELECT $1, group_key, $5, $2, CAST($3 AS BIGINT) FROM ("]
+        postgres "SELECT json_array_elements_text($4::json) AS group_key"
+        sqlite "SELECT value AS group_key FROM json_each($4)" [") AS named"];
+    WRITE = ["UPDATE refactors SET status = $2, changed_at = $3, content = $4, over_at = $5 WHERE id = $1"];
+    WRITE_GROUPS = ["UPDATE refactor_groups SET brought_at = $2 WHERE refactor = $1"];
+    GET = ["SELECT ", columns!(), " FROM refactors WHERE id = $1"];
+    LOCK = ["SELECT ", columns!(), " FROM refactors WHERE id = $1"] lock " FOR UPDATE";
+    LIST = ["SELECT ", columns!(), " FROM refactors WHERE plane_key = $1 AND (created_at, id) < ($2, $3)
+        ORDER BY created_at DESC, id DESC LIMIT $4"];
+    LIST_OF_GROUP = ["SELECT ", columns!(), " FROM refactors WHERE id "]
+        postgres "= ANY(ARRAY(" sqlite "IN (" ["SELECT refactor FROM refactor_groups
+            WHERE plane_key = $1 AND group_key = $2 AND (created_at, refactor) < ($3, $4)
+            ORDER BY created_at DESC, refactor DESC LIMIT $5"] postgres "))" sqlite ")";
+    /// The groups are a JSON array. Each is looked up.
+    EVENTS = ["SELECT ", columns!(), " FROM refactors WHERE id "]
+        postgres "= ANY(ARRAY(SELECT refactor FROM refactor_groups
+                WHERE brought_at IS NOT NULL AND group_key = ANY(ARRAY(SELECT json_array_elements_text($1::json)))))"
+        sqlite "IN (SELECT refactor FROM refactor_groups
+                WHERE brought_at IS NOT NULL AND group_key IN (SELECT value FROM json_each($1)))";
+    REMOVE = ["WITH old AS (
+            SELECT id AS old_id FROM refactors WHERE over_at < $1
+            ORDER BY over_at, id LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
+        DELETE FROM refactors WHERE id "]
+        postgres "= ANY(ARRAY(SELECT old_id FROM old))" sqlite "IN (SELECT old_id FROM old)";
+}
+
+/// Returns the record, outside a transaction.
+pub(crate) async fn get(database: &Database, id: RefactorId) -> Result<Option<Refactor>, Error> {
+    let rows = database.read(GET, values![id.to_string()]).await?;
+    rows.first().map(read).transpose()
+}
+
+/// Returns up to `limit` records of a plane, or of a group there, latest first.
+pub(crate) async fn list(
+    database: &Database,
+    plane: &str,
+    group: Option<&GroupId>,
+    after: Option<(Timestamp, RefactorId)>,
+    limit: usize,
+) -> Result<Vec<Refactor>, Error> {
+    let plane = plane.to_ascii_lowercase();
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let (at, id) = match after {
+        Some((at, id)) => (at.as_millis(), id.to_string()),
+        None => (i64::MAX, String::new()),
+    };
+    let rows = match group {
+        Some(group) => {
+            let values = values![plane, group.key(), at, id, limit];
+            database.read(LIST_OF_GROUP, values).await?
+        }
+        None => {
+            let values = values![plane, at, id, limit];
+            database.read(LIST, values).await?
+        }
+    };
+    let listed: Result<Vec<Refactor>, Error> = rows.iter().map(read).collect();
+    let mut listed = listed?;
+    listed.sort_unstable_by_key(|refactor| Reverse(refactor_place(refactor)));
+    Ok(listed)
+}
+
+/// Returns the events that the first `limit` refactors have brought which name these groups.
+pub(crate) async fn events(
+    database: &Database,
+    groups: &[GroupId],
+    limit: usize,
+) -> Result<Vec<RefactorEvent>, Error> {
+    let rows = database.read(EVENTS, values![keys(groups)?]).await?;
+    let brought: Result<Vec<Refactor>, Error> = rows.iter().map(read).collect();
+    let mut brought = brought?;
+    brought.sort_unstable_by_key(|refactor| (refactor.changed_at, refactor.id));
+    let first = brought.into_iter().take(limit);
+    Ok(first.flat_map(|refactor| refactor.content.events).collect())
+}
+
+/// Removes up to `limit` records that are over since before then.
+pub(crate) async fn remove(
+    transaction: &mut Transaction,
+    before: Timestamp,
+    limit: usize,
+) -> Result<u64, Abort> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    transaction
+        .execute(REMOVE, values![before.as_millis(), limit])
+        .await
+}
+
+/// Writes a new record.
+pub(crate) async fn insert(transaction: &mut Transaction, new: &Refactor) -> Result<(), Abort> {
+    let values = values![
+        new.id.to_string(),
+        new.plane.as_str(),
+        new.created_by.as_str(),
+        new.created_at.as_millis(),
+        new.status.as_str(),
+        new.changed_at.as_millis(),
+        new.fingerprint.as_str(),
+        to_json(&new.content)?,
+        new.plane.to_ascii_lowercase(),
+        over_at(new),
+    ];
+    transaction.execute(INSERT, values).await?;
+    let values = values![
+        new.id.to_string(),
+        new.created_at.as_millis(),
+        brought_at(new),
+        keys(&new.content.named)?,
+        new.plane.to_ascii_lowercase(),
+    ];
+    transaction.execute(INSERT_GROUPS, values).await?;
+    Ok(())
+}
+
+/// Returns the record and locks it until the transaction ends.
+pub(crate) async fn lock(
+    transaction: &mut Transaction,
+    id: RefactorId,
+) -> Result<Option<Refactor>, Abort> {
+    let row = transaction.fetch_optional(LOCK, values![id.to_string()]);
+    Ok(row.await?.as_ref().map(read).transpose()?)
+}
+
+/// Writes what has come of a refactor, over its record.
+pub(crate) async fn write(transaction: &mut Transaction, new: &Refactor) -> Result<(), Abort> {
+    let values = values![
+        new.id.to_string(),
+        new.status.as_str(),
+        new.changed_at.as_millis(),
+        to_json(&new.content)?,
+        over_at(new),
+    ];
+    transaction.execute(WRITE, values).await?;
+    let values = values![new.id.to_string(), brought_at(new)];
+    transaction.execute(WRITE_GROUPS, values).await?;
+    Ok(())
+}
+
+/// Returns the keys of groups as a JSON array, each once.
+fn keys(groups: &[GroupId]) -> Result<String, Error> {
+    let keys: BTreeSet<String> = groups.iter().map(GroupId::key).collect();
+    to_json(&keys)
+}
+
+fn over_at(refactor: &Refactor) -> i64 {
+    match refactor.brings_events() {
+        true => NEVER,
+        false => refactor.changed_at.as_millis(),
+    }
+}
+
+fn brought_at(refactor: &Refactor) -> Option<i64> {
+    let brings_events = refactor.brings_events();
+    brings_events.then(|| refactor.changed_at.as_millis())
+}
+
+fn read(row: &Row) -> Result<Refactor, Error> {
+    let word: &str = row.get("status")?;
+    let Some(status) = RefactorStatus::parse(word) else {
+        return corrupt(format!("unknown status '{word}' of a refactor"));
+    };
+    Ok(Refactor {
+        id: parsed(row.get("id")?)?,
+        plane: row.get("plane")?,
+        created_by: row.get("created_by")?,
+        created_at: Timestamp::from_millis(row.get("created_at")?),
+        status,
+        changed_at: Timestamp::from_millis(row.get("changed_at")?),
+        fingerprint: row.get("fingerprint")?,
+        content: from_json(row.get("content")?)?,
+    })
+}

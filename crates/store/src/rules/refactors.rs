@@ -1,0 +1,187 @@
+//! What a refactor moves, and what keeps it from that.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ucp_model::operation::Header;
+use ucp_model::{
+    GroupId, NewResourceGroup, OperationId, ProvisioningState, Refactor, RefactorGroup,
+    RefactorStatus, Reference, ReferenceId, ResourceGroup,
+};
+
+use super::history::moved;
+use super::refuse_busy;
+use crate::{ApplyRefactor, Error, Event};
+
+/// Returns why the recorded status of a refactor does not permit that it is `applied`, or undone.
+pub fn refuse_status(recorded: &Refactor, permitted: RefactorStatus) -> Result<(), Error> {
+    match recorded.status == permitted {
+        true => Ok(()),
+        false => Err(Error::RefactorStatus(recorded.status)),
+    }
+}
+
+/// Returns the groups that a refactor concerns, in the order of their keys. They are locked in that order.
+pub fn groups_of(new: &ApplyRefactor) -> BTreeMap<String, GroupId> {
+    let content = &new.record.content;
+    let moves = content.moves.iter();
+    let of_moves = moves.flat_map(|it| [&it.from.group, &it.to.group]);
+    let changed = content.groups.create.iter().chain(&content.groups.remove);
+    let of_changes = changed.map(|group| &group.id);
+    of_moves
+        .chain(of_changes)
+        .map(|group| (group.key(), group.clone()))
+        .collect()
+}
+
+/// Returns the keys of the old and the new ids of what moves.
+pub fn addresses_of(new: &ApplyRefactor) -> BTreeSet<String> {
+    let moves = new.record.content.moves.iter();
+    moves.flat_map(|it| [it.from.key(), it.to.key()]).collect()
+}
+
+/// What is recorded of what a refactor concerns.
+#[derive(Clone, Debug, Default)]
+pub struct BeforeRefactor {
+    /// Its groups that exist, by key.
+    pub groups: BTreeMap<String, ResourceGroup>,
+    /// The references at the old and the new ids, by key.
+    pub references: BTreeMap<String, Reference>,
+}
+
+/// What a refactor writes, except for its record and the groups that it removes.
+#[derive(Clone, Debug, Default)]
+pub struct Relocated {
+    /// The groups that it creates.
+    pub created: Vec<ResourceGroup>,
+    /// What moves, by its old key, as it is at its new id.
+    pub references: Vec<(String, Reference)>,
+    /// An event under both ids of each.
+    pub events: Vec<(ReferenceId, Event)>,
+}
+
+/// Returns what [`Refactors::apply_refactor`](crate::Refactors::apply_refactor) writes. The engine checks that no operation is
+/// live on the groups, and on the AWS resources of what moves.
+pub fn relocate(new: &ApplyRefactor, before: &BeforeRefactor) -> Result<Relocated, Error> {
+    let now = new.record.changed_at;
+    for group in before.groups.values() {
+        if let Some(deletion) = group.body.deletion {
+            return Err(Error::GroupDeleting(deletion));
+        }
+    }
+    let mut groups = before.groups.clone();
+    let mut created = Vec::new();
+    for group in &new.record.content.groups.create {
+        let made = NewResourceGroup {
+            id: group.id.clone(),
+            location: group.location.clone(),
+            tags: group.tags.clone(),
+            body: group.body.clone(),
+        };
+        let made = ResourceGroup::put(None, made, now);
+        if groups.insert(group.id.key(), made.clone()).is_some() {
+            return Err(Error::PreconditionFailed);
+        }
+        created.push(made);
+    }
+    let recorded = before.references.values();
+    let revision = recorded.map(|it| it.revision).max().unwrap_or_default() + 1;
+    let mut relocated = Relocated {
+        created,
+        ..Relocated::default()
+    };
+    let moves = &new.record.content.moves;
+    let leave: BTreeSet<String> = moves.iter().map(|it| it.from.key()).collect();
+    let arrive: BTreeSet<String> = moves.iter().map(|it| it.to.key()).collect();
+    if leave.len() < moves.len() || arrive.len() < moves.len() {
+        let message = "a refactor moves two references to one id, or one to two";
+        return Err(Error::Corrupt(message.to_owned()));
+    }
+    before.references.values().try_for_each(refuse_busy)?;
+    for it in moves {
+        let reference = before.references.get(&it.from.key());
+        let reference = reference.ok_or(Error::PreconditionFailed)?;
+        let group = groups.get(&it.to.group.key()).ok_or(Error::NoSuchGroup)?;
+        let is_as_planned = Some(reference.etag().as_str()) == it.etag.as_deref();
+        let is_occupied =
+            !leave.contains(&it.to.key()) && before.references.contains_key(&it.to.key());
+        if !is_as_planned || is_occupied || it.from.type_name.arm() != it.to.type_name.arm() {
+            return Err(Error::PreconditionFailed);
+        }
+        // The register of leftovers knows it by its id until it is decided.
+        if reference.provisioning_state == ProvisioningState::Unknown {
+            return Err(Error::OutcomeUnknown);
+        }
+        let policy = |group: Option<&ResourceGroup>| {
+            group.map(|group| group.body.policy()).unwrap_or_default()
+        };
+        let lowers = policy(Some(group)) < policy(groups.get(&it.from.group.key()));
+        if new.keeps_plan_policy && lowers {
+            return Err(Error::PolicyLowered);
+        }
+        let after = Reference {
+            id: ReferenceId {
+                group: group.id.clone(),
+                type_name: reference.id.type_name.clone(),
+                alias: it.to.alias.clone(),
+            },
+            updated_at: now,
+            // No id gets an ETag that another reference had there.
+            revision,
+            ..reference.clone()
+        };
+        for id in [&reference.id, &after.id] {
+            let event = moved(id, reference, &after, new);
+            relocated.events.push((id.clone(), event));
+        }
+        relocated.references.push((it.from.key(), after));
+    }
+    Ok(relocated)
+}
+
+/// Returns the record to write: with the ETags that what moves has from now on, and the groups that were removed as they were.
+pub fn refactored(
+    new: &ApplyRefactor,
+    relocated: &Relocated,
+    removed: Vec<ResourceGroup>,
+) -> Refactor {
+    let mut record = new.record.clone();
+    record.status = RefactorStatus::Applied;
+    let moves = record.content.moves.iter_mut();
+    for (it, (_, after)) in moves.zip(&relocated.references) {
+        it.etag = Some(after.etag().as_str().to_owned());
+    }
+    record.content.groups.remove = removed
+        .into_iter()
+        .map(|group| RefactorGroup {
+            id: group.id,
+            location: group.location,
+            tags: group.tags,
+            body: group.body,
+        })
+        .collect();
+    record
+}
+
+/// Returns a refactor that another one takes back.
+pub fn undone(recorded: &Refactor, by: &Refactor) -> Refactor {
+    Refactor {
+        status: RefactorStatus::Undone,
+        changed_at: by.changed_at,
+        ..recorded.clone()
+    }
+}
+
+/// Returns what the removal of a group is recorded as, with which the rights over it end.
+pub fn removal(new: &ApplyRefactor) -> Header {
+    let now = new.record.changed_at;
+    Header {
+        id: OperationId(new.record.id.0),
+        parent: None,
+        correlation_id: new.correlation_id.clone(),
+        caller: new.caller.clone(),
+        accepted_at: now,
+        due_at: now,
+        cancel_requested_at: None,
+        ended_at: None,
+    }
+}
