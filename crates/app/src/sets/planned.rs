@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use futures_util::StreamExt as _;
-use futures_util::stream::FuturesUnordered;
+use futures_util::stream::{self, FuturesUnordered};
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde_json::Value;
 use tokio::time::Instant;
 use ucp_access::Right;
@@ -107,18 +107,21 @@ impl App {
 
     /// Refuses a plan whose changes the policy of another group does not take.
     async fn judge_policies(&self, plan: &PlanInHand) -> Result<(), Rejection> {
-        let mut refused = Vec::new();
-        for member in &plan.members {
-            if let Some(failure) = self.unapprovable(Some(member)).await? {
-                let target = member.reference.as_ref().map(ToString::to_string);
-                refused.push(Detail {
-                    code: failure.code,
-                    message: failure.message,
-                    target,
-                });
-            }
-        }
-        refused_elsewhere(refused)
+        let judged = plan.members.iter().map(|member| async move {
+            let refused = self.unapprovable(Some(member)).await?;
+            Ok::<_, Rejection>(refused.map(|failure| Detail {
+                code: failure.code,
+                message: failure.message,
+                target: member.reference.as_ref().map(ToString::to_string),
+            }))
+        });
+        // The futures are made before the first is awaited.
+        let judged: Vec<_> = judged.collect();
+        let refused: Vec<Option<Detail>> = stream::iter(judged)
+            .buffered(LOOKS_AT_ONCE)
+            .try_collect()
+            .await?;
+        refused_elsewhere(refused.into_iter().flatten().collect())
     }
 
     /// Compares the members of a plan with what is there now. Returns which of them could be compared in whole: AWS has shown

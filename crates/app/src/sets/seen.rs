@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use futures_util::StreamExt as _;
-use futures_util::stream::FuturesUnordered;
+use futures_util::stream::{self, FuturesUnordered};
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde_json::Value;
 use tokio::time::Instant;
 use ucp_model::operation::ResourceWork;
@@ -15,6 +15,7 @@ use super::obstacle::{Obstacle, placed, refused_elsewhere};
 use crate::declaring::Purpose;
 use crate::looking::Outlook;
 use crate::put::Prospect;
+use crate::settling::Nothing;
 use crate::{App, Caller, PutResource, Rejection};
 
 /// How many members a request looks at at once.
@@ -30,7 +31,7 @@ pub(crate) struct Seen {
 /// What a look at a member has shown.
 enum Shown {
     /// It is as declared.
-    Unchanged(Seen),
+    Unchanged(Seen, Box<Nothing>),
     /// It would be changed, which the policy of another group does not take.
     Refused(Failure),
     /// Neither, or it is not known.
@@ -49,7 +50,8 @@ pub(crate) fn value_of(seen: &AllSeen, link: &Link) -> Option<Value> {
 impl App {
     /// Looks at the members, as long as there is time, each after those that it depends on. Returns the indexes of those
     /// with nothing to do, and what was seen. What depends on a change is not looked at: it is judged after that. Refuses
-    /// changes that the policies of other groups do not take.
+    /// changes that the policies of other groups do not take. If there are none, what the references of the members with
+    /// nothing to do remember is written.
     pub(super) async fn unchanged(
         &self,
         members: &[JudgedMember],
@@ -62,6 +64,7 @@ impl App {
         let mut begun = vec![false; members.len()];
         let mut seen = self.outside(members, outputs, deadline).await?;
         let mut refused = BTreeMap::new();
+        let mut nothings = Vec::new();
         let mut looks = FuturesUnordered::new();
         loop {
             for (index, member) in members.iter().enumerate() {
@@ -91,13 +94,13 @@ impl App {
                 });
             }
             let Some((index, look)) = looks.next().await else {
-                refused_elsewhere(refused.into_values().flatten().collect())?;
-                return Ok((unchanged, seen));
+                break;
             };
             match look? {
-                Shown::Unchanged(found) => {
+                Shown::Unchanged(found, nothing) => {
                     unchanged[index] = true;
                     seen.insert(members[index].reference.key(), found);
+                    nothings.push((index, nothing));
                 }
                 Shown::Refused(failure) => {
                     refused.insert(index, placed(&members[index].target(), failure));
@@ -105,9 +108,31 @@ impl App {
                 Shown::Open => {}
             }
         }
+        drop(looks);
+        refused_elsewhere(refused.into_values().flatten().collect())?;
+        // Members come in the order in which they were found to be as declared, so after those that they depend on.
+        let settled: Vec<(usize, bool)> = stream::iter(nothings)
+            .map(|(index, nothing)| async move {
+                let settled = self.settle(&nothing, caller).await;
+                match settled.map(|settled| settled.is_some()) {
+                    Ok(is_settled) => Ok((index, is_settled)),
+                    Err(refused) => left_to_worker(refused).map(|()| (index, false)),
+                }
+            })
+            .buffered(LOOKS_AT_ONCE)
+            .try_collect()
+            .await?;
+        for (index, is_settled) in settled {
+            let member = &members[index];
+            if !is_settled || !member.depends_on.iter().all(|need| unchanged[*need]) {
+                unchanged[index] = false;
+                seen.remove(&member.reference.key());
+            }
+        }
+        Ok((unchanged, seen))
     }
 
-    /// Looks at one resource. If nothing is to be done, what its reference remembers is written.
+    /// Looks at one resource.
     async fn seen_put(
         &self,
         put: PutResource,
@@ -127,13 +152,8 @@ impl App {
                 Prospect::Create(_)
                 | Prospect::Seen(Outlook::Refused(_) | Outlook::Open | Outlook::Stale),
             ) => return Ok(Shown::Open),
-            Err(refused) => return left_to_worker(refused),
+            Err(refused) => return left_to_worker(refused).map(|()| Shown::Open),
         };
-        match self.settle(&nothing, caller).await {
-            Ok(Some(_)) => {}
-            Ok(None) => return Ok(Shown::Open),
-            Err(refused) => return left_to_worker(refused),
-        }
         let work = nothing.work().resource();
         let found = work.and_then(|work| {
             Some(Seen {
@@ -141,7 +161,10 @@ impl App {
                 live: work.result.clone(),
             })
         });
-        Ok(found.map_or(Shown::Open, Shown::Unchanged))
+        Ok(match found {
+            Some(found) => Shown::Unchanged(found, nothing),
+            None => Shown::Open,
+        })
     }
 
     async fn seen_delete(&self, reference: Option<&Reference>) -> Result<Shown, Rejection> {
@@ -270,6 +293,6 @@ fn resolved(put: &PutResource, seen: &AllSeen) -> Option<PutResource> {
 }
 
 /// A worker waits for what is in the way, or ends the member with what is wrong. Anything else refuses the set.
-fn left_to_worker(refused: Rejection) -> Result<Shown, Rejection> {
-    Obstacle::of(refused).map(|_| Shown::Open)
+fn left_to_worker(refused: Rejection) -> Result<(), Rejection> {
+    Obstacle::of(refused).map(drop)
 }
