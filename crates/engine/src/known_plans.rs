@@ -81,7 +81,7 @@ impl KnownPlans {
         });
         let members = Arc::clone(&known.await?.members);
         if is_new {
-            self.make_room();
+            self.make_room_for(plan);
         }
         Ok(members)
     }
@@ -95,15 +95,21 @@ impl KnownPlans {
         }
     }
 
-    fn make_room(&self) {
+    /// Forgets what was asked for longest ago, but neither this plan nor one that is being loaded.
+    fn make_room_for(&self, plan: PlanId) {
         let mut plans = self.plans();
         let bytes = |entry: &Entry| entry.known.get().map_or(0, |known| known.bytes);
         let mut held: usize = plans.iter().map(|(_, entry)| bytes(entry)).sum();
-        while held > BYTES_MAX
-            && plans.len() > 1
-            && let Some((_, gone)) = plans.remove_lru()
-        {
-            held -= bytes(&gone);
+        while held > BYTES_MAX {
+            let oldest = plans
+                .iter()
+                .find(|(id, entry)| **id != plan && bytes(entry) > 0);
+            let Some((id, entry)) = oldest else {
+                break;
+            };
+            let (id, freed) = (*id, bytes(entry));
+            plans.remove(&id);
+            held -= freed;
         }
     }
 
