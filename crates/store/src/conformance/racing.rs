@@ -147,7 +147,7 @@ impl<'a> Race<'a> {
             && let Some(other) = other.passing_over(one)
         {
             let passing_over_all = self.orders_of(one, &[other]).await;
-            // It passes over what is locked, and over nothing else.
+            // It passes over the plan that is locked, and over nothing else.
             let partly = orders.iter().zip(&passing_over_all);
             let partly: Vec<_> = partly.flat_map(|(all, none)| all.mixes(none)).collect();
             orders.extend(passing_over_all);

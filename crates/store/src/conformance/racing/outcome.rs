@@ -34,23 +34,19 @@ impl Outcome {
         }
     }
 
-    /// Returns the outcomes that leave behind, line by line, what this one does or what `other` does. There are none unless
-    /// both reply alike.
+    /// Returns the outcomes that leave one line behind as `other` does, and all others as this one. There are none unless both
+    /// reply alike.
     pub(super) fn mixes(&self, other: &Self) -> Vec<Outcome> {
-        if (&self.one, &self.other) != (&other.one, &other.other) {
-            return Vec::new();
-        }
-        let mut mixes = vec![self.clone()];
-        for (line, others) in other.state.iter().enumerate() {
-            if self.state.get(line).is_some_and(|own| own != others) {
-                let mut more = mixes.clone();
-                for mix in &mut more {
-                    mix.state[line].clone_from(others);
-                }
-                mixes.extend(more);
-            }
-        }
-        mixes
+        let are_alike = (&self.one, &self.other, self.state.len())
+            == (&other.one, &other.other, other.state.len());
+        let lines = self.state.iter().zip(&other.state).enumerate();
+        let differing = lines.filter(|(_, (own, others))| are_alike && own != others);
+        let mixes = differing.map(|(line, (_, others))| {
+            let mut mix = self.clone();
+            mix.state[line].clone_from(others);
+            mix
+        });
+        mixes.collect()
     }
 
     /// Returns, in words, in what this differs from each of `orders`.
