@@ -2,8 +2,10 @@
 //! other logins that fail.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
+use tokio::time::sleep;
 use ucp_access::ANONYMOUS;
 use ucp_audit::{AuditEvent, AuditOutcome};
 use ucp_listen::{Peer, Unserved, Witness};
@@ -14,6 +16,8 @@ use crate::state::Api;
 
 /// What is asked for by a client that only connects.
 const CONNECT: &str = "connect";
+/// How long the place of a client is held that has tried too often.
+const LONGEST: Duration = Duration::from_secs(2);
 /// What it is about.
 const SERVER: &str = "/";
 
@@ -29,9 +33,10 @@ impl Witness for Doorkeeper {
         let Self(api) = self;
         let (at, peer) = (api.app.time(), address.ip().to_canonical());
         api.metrics.login_failed();
-        // Whoever goes on trying must not fill the logs.
-        if api.authenticator.slow_down(Some(peer)).await.is_err() {
-            return;
+        if let Err(again) = api.authenticator.slow_down(Some(peer)).await {
+            // Whoever goes on trying must not fill the logs.
+            api.auditor.leave_out();
+            return sleep(again.min(LONGEST)).await;
         }
         let reason = format!("The certificate is not accepted: {}", logged::shown(reason));
         tracing::info!(peer.address = %peer, reason, "a login failed");

@@ -139,6 +139,11 @@ impl Auditor {
         });
     }
 
+    /// Counts a refusal that is not recorded. The next event says so.
+    pub fn leave_out(&self) {
+        self.suppress(1);
+    }
+
     /// Counts an event for which there is no room.
     fn lose(&self, event: &AuditEvent, place: Place) {
         if self.is_logged {
