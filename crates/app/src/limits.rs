@@ -130,7 +130,7 @@ pub const LIMITS: &[Limit] = &[
     },
     Limit {
         name: "caller-plans",
-        what: "The plans that one caller has asked for; one counts for each 65,536 bytes that it has begun. Those that have expired make room, the oldest first, unless they were reviewed or carried out. All who are not authenticated are one caller",
+        what: "The plans that one caller has asked for; one counts for each 65,536 bytes that it has begun. Those that were reviewed or carried out do not count, and those that have expired make room, the oldest first. All who are not authenticated are one caller",
         most: Most::Flag("--quota-caller-plans"),
         beyond: Beyond::refused(429, ErrorCode::QuotaExceeded),
     },

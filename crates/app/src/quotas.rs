@@ -132,8 +132,8 @@ impl App {
         }
     }
 
-    /// Refuses a plan beyond the quota of the caller. Those of his plans that have expired make room for it,
-    /// unless somebody has relied on them.
+    /// Refuses a plan beyond the quota of the caller. Those of his plans that somebody has relied on do not count, and those
+    /// that have expired make room for it.
     pub(crate) async fn admit_plan(&self, caller: &str, units: usize) -> Result<(), Rejection> {
         let (quota, of) = (self.parts.quotas.caller_plans, Counted::CallerPlans(caller));
         if self.admit(of, units, quota).await? {
@@ -150,7 +150,7 @@ impl App {
             }
         }
         let message = format!(
-            "The plans that you have asked for count {quota}, and no more may be: you are '{}'. Those that expire make room, unless they were reviewed or carried out. Wait until some do, ask for plans with a shorter whatIfSettings.planLifetime, or raise --quota-caller-plans.",
+            "The plans that you have asked for count {quota}, and no more may be: you are '{}'. Those that were reviewed or carried out do not count, and those that expire make room. Wait until some do, ask for plans with a shorter whatIfSettings.planLifetime, or raise --quota-caller-plans.",
             excerpt(caller)
         );
         let failure = Failure::new(ErrorCode::QuotaExceeded, message);

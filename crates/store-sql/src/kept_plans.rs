@@ -28,14 +28,14 @@ statements! {
         WHERE id = $1"];
     /// Each has a unit at least, so no more rows need be read than units are counted.
     COUNT = ["SELECT CAST(COALESCE(SUM(units), 0) AS BIGINT) AS counted FROM (
-            SELECT units FROM plans WHERE created_by = $1 ORDER BY over_at DESC, id DESC LIMIT $2
+            SELECT units FROM plans WHERE created_by = $1 AND relied_on = 0 ORDER BY over_at DESC, id DESC LIMIT $2
         ) AS bounded"];
-    /// What was relied on counts first: it stays.
+    /// What is locked is judged again, by its id: a sum keeps Postgres from the indexes of the columns.
     REMOVE_OF = ["WITH counted AS (
-            SELECT id AS counted_id, SUM(units) OVER (ORDER BY relied_on DESC, over_at DESC, id DESC) AS kept
-            FROM plans WHERE created_by = $1
+            SELECT id AS counted_id, SUM(units) OVER (ORDER BY over_at DESC, id DESC) AS kept
+            FROM plans WHERE created_by = $1 AND relied_on = 0
         ), old AS (
-            SELECT id AS old_id FROM plans WHERE over_at <= $2 AND relied_on = 0 AND id "]
+            SELECT id AS old_id FROM plans WHERE over_at + 0 <= $2 AND relied_on + 0 = 0 AND id "]
         postgres "= ANY(ARRAY(SELECT counted_id FROM counted WHERE kept > $3))"
         sqlite "IN (SELECT counted_id FROM counted WHERE kept > $3)"
         [" ORDER BY id"] lock " FOR UPDATE SKIP LOCKED" [")

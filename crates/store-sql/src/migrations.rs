@@ -43,7 +43,10 @@ macro_rules! files {
             "0030_predictions",
             "0031_plan_units",
             "0032_plans_relied_on",
-            "0033_refactors",
+            "0033_lineage",
+            "0034_lineage_of_leftovers",
+            "0035_one_lineage",
+            "0036_refactors",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

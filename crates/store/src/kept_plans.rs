@@ -18,6 +18,13 @@ pub struct StoredPlan {
     pub units: usize,
 }
 
+impl StoredPlan {
+    /// Returns whether the plan counts for this caller: he has asked for it, and nobody has relied on it.
+    pub(crate) fn counts_for(&self, caller: &str) -> bool {
+        self.plan.created_by == caller && !self.plan.is_relied_on()
+    }
+}
+
 /// The result of a review.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reviewed {
@@ -42,12 +49,13 @@ pub trait KeptPlans: Send + Sync {
     /// Reviews a plan, as [`KeptPlan::reviewed`] says.
     async fn review_plan(&self, id: PlanId, review: &Review) -> Result<Reviewed, Error>;
 
-    /// Counts the [units](StoredPlan::units) of the plans of a caller, up to `limit`. Those that are over count as long as
-    /// they are there.
+    /// Counts the [units](StoredPlan::units) of the plans of a caller that nobody has [relied on](KeptPlan::is_relied_on), up
+    /// to `limit`. Those that are over count as long as they are there.
     async fn count_plans(&self, created_by: &str, limit: usize) -> Result<usize, Error>;
 
-    /// Removes plans of a caller that have expired by `now` and that nobody has [relied on](KeptPlan::is_relied_on), until all
-    /// of his have `most` units, or no such plan is left. Those that expired first go first. Returns how many.
+    /// Removes plans of a caller that have expired by `now` and that nobody has [relied on](KeptPlan::is_relied_on), until
+    /// those that nobody has relied on have `most` units, or none of them has expired. Those that expired first go first.
+    /// Returns how many.
     async fn remove_plans_of(
         &self,
         created_by: &str,

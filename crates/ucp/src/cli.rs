@@ -458,8 +458,8 @@ pub(crate) struct Work {
     /// The number of operations that may be under way.
     #[arg(long, env = "UCP_QUOTA_OPERATIONS", default_value_t = Quotas::default().operations)]
     pub(crate) quota_operations: usize,
-    /// The number of plans of one caller; one counts for each 64 KiB that it has begun. Those that have
-    /// expired make room, unless they were reviewed or carried out.
+    /// The number of plans of one caller; one counts for each 64 KiB that it has begun. Those that were
+    /// reviewed or carried out do not count, and those that have expired make room.
     #[arg(long, env = "UCP_QUOTA_CALLER_PLANS", default_value_t = Quotas::default().caller_plans)]
     pub(crate) quota_caller_plans: usize,
     /// What to do with an alias without trackedBy if AWS assigns the identifier, so that each put creates another

@@ -188,7 +188,7 @@ macro_rules! conformance {
                 a_policy_holds_for_the_resource
                 plans_are_counted
                 plans_that_have_expired_make_room
-                plans_that_were_relied_on_make_no_room
+                plans_that_were_relied_on_do_not_count
                 what_is_over_is_removed
             }
             role_assignments {

@@ -33,7 +33,7 @@ impl KeptPlans for Memory {
     async fn count_plans(&self, created_by: &str, limit: usize) -> Result<usize, Error> {
         let tables = self.tables();
         let plans = tables.plans.values();
-        let his = plans.filter(|row| row.plan.created_by == created_by);
+        let his = plans.filter(|row| row.counts_for(created_by));
         Ok(his.map(|row| row.units).sum::<usize>().min(limit))
     }
 
@@ -45,9 +45,9 @@ impl KeptPlans for Memory {
     ) -> Result<u64, Error> {
         let mut tables = self.tables();
         let plans = tables.plans.values();
-        let his = plans.filter(|row| row.plan.created_by == created_by);
+        let his = plans.filter(|row| row.counts_for(created_by));
         let mut count: usize = his.clone().map(|row| row.units).sum();
-        let removable = his.filter(|row| row.plan.expires_at <= now && !row.plan.is_relied_on());
+        let removable = his.filter(|row| row.plan.expires_at <= now);
         let mut removable: Vec<(Timestamp, PlanId, usize)> = removable
             .map(|row| (row.plan.expires_at, row.plan.id, row.units))
             .collect();
