@@ -1,34 +1,26 @@
 //! The transaction that moves what a refactor moves.
 //!
-//! The rows leave the table and come back under their new keys, so that swaps, cycles and chains of ids meet nobody. What is
-//! sealed in them is bound to the lineage, which stays, and is carried over as it is.
-
-use std::collections::BTreeMap;
+//! All rows are set aside, and then get their new keys, so that swaps, cycles and chains of ids meet nobody. What is sealed in
+//! them is bound to the lineage, which stays: it is neither read nor written.
 
 use serde::Serialize;
-use ucp_model::{OperationId, Refactor, RefactorId, RefactorStatus, Reference, ResourceGroup};
+use ucp_model::{OperationId, Refactor, RefactorId, RefactorStatus, ResourceGroup};
 use ucp_store::rules::{self, BeforeRefactor, Relocated};
 use ucp_store::{ApplyRefactor, Error};
 
-use crate::database::{Abort, Row, Transaction, statements, values};
+use crate::database::{Abort, Transaction, statements, values};
 use crate::json::{count, to_json};
-use crate::reference_row::columns;
+use crate::reference_row::plain_columns;
 use crate::{busy, events, groups, leftover_row, refactor_row, reference_row};
 
 /// How many rows a statement moves.
 const BATCH: usize = 500;
 
 statements! {
-    /// The references with these keys, a JSON array, in the order in which everybody locks them.
-    LOCK = ["SELECT ", columns!(), " FROM resource_references WHERE key "]
+    /// The references with these keys, a JSON array, without what is sealed, in the order in which everybody locks them.
+    LOCK = ["SELECT ", plain_columns!(), ", NULL AS baseline, NULL AS observed FROM resource_references WHERE key "]
         postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
         sqlite "IN (SELECT value FROM json_each($1))" [" ORDER BY key"] lock " FOR UPDATE";
-    /// Locks AWS resources, as [`busy::lock`] does with one.
-    LOCK_TARGETS = [""]
-        postgres "SELECT pg_advisory_xact_lock(hashtextextended(target_key, 0)) AS locked FROM (
-                SELECT json_array_elements_text($1::json) AS target_key
-            ) AS asked ORDER BY target_key"
-        sqlite "SELECT value FROM json_each($1) LIMIT 0";
     BUSY_TARGETS = ["SELECT id FROM operations WHERE held_target_key "]
         postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
         sqlite "IN (SELECT value FROM json_each($1))" [" LIMIT 1"];
@@ -37,55 +29,33 @@ statements! {
         postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
         sqlite "IN (SELECT value FROM json_each($1))"
         [" AND kind IN ('deleteGroup', 'importGroup', 'applyGroup') LIMIT 1"];
-    TAKE = ["DELETE FROM resource_references WHERE key "]
+    /// No key of a reference begins so.
+    SET_ASIDE = ["UPDATE resource_references SET lineage = COALESCE(lineage, key), key = '~' || key WHERE key "]
         postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
         sqlite "IN (SELECT value FROM json_each($1))";
     /// The rows are a JSON array.
-    PUT = ["INSERT INTO resource_references (key, id, lineage, group_key, plane, account, region, identifier, target_key, owned,
-            provisioning_state, baseline, observed, observed_at, created_at, updated_at, revision, tags, told_to_own, marked) "]
-        postgres "SELECT moved->>'key', moved->>'id', moved->>'lineage', moved->>'group_key', moved->>'plane', moved->>'account',
-                moved->>'region', moved->>'identifier', moved->>'target_key', (moved->>'owned')::bigint, moved->>'provisioning_state',
-                moved->>'baseline', moved->>'observed', (moved->>'observed_at')::bigint, (moved->>'created_at')::bigint,
-                (moved->>'updated_at')::bigint, (moved->>'revision')::bigint, moved->>'tags', (moved->>'told_to_own')::bigint,
-                (moved->>'marked')::bigint
-            FROM json_array_elements($1::json) AS given(moved)"
-        sqlite "SELECT value->>'key', value->>'id', value->>'lineage', value->>'group_key', value->>'plane', value->>'account',
-                value->>'region', value->>'identifier', value->>'target_key', value->>'owned', value->>'provisioning_state',
-                value->>'baseline', value->>'observed', value->>'observed_at', value->>'created_at', value->>'updated_at',
-                value->>'revision', value->>'tags', value->>'told_to_own', value->>'marked'
-            FROM json_each($1)";
+    BRING = ["UPDATE resource_references SET key = moved.arrives, id = moved.new_id, group_key = moved.new_group,
+            revision = moved.new_revision, updated_at = moved.moved_at FROM "]
+        postgres "(SELECT '~' || (row->>'from') AS aside, row->>'key' AS arrives, row->>'id' AS new_id,
+                row->>'group' AS new_group, (row->>'revision')::bigint AS new_revision, (row->>'at')::bigint AS moved_at
+            FROM json_array_elements($1::json) AS given(row))"
+        sqlite "(SELECT '~' || (value->>'from') AS aside, value->>'key' AS arrives, value->>'id' AS new_id,
+                value->>'group' AS new_group, value->>'revision' AS new_revision, value->>'at' AS moved_at
+            FROM json_each($1))"
+        [" AS moved WHERE resource_references.key = moved.aside AND resource_references.key "]
+        postgres "= ANY(ARRAY(SELECT '~' || (row->>'from') FROM json_array_elements($1::json) AS given(row)))"
+        sqlite "IN (SELECT '~' || (value->>'from') FROM json_each($1))";
 }
 
-/// The columns of a row that moves, as [`PUT`] takes it.
+/// What becomes of a row that moves, as [`BRING`] takes it.
 #[derive(Serialize)]
-struct Given<'a> {
+struct Brought<'a> {
+    from: &'a str,
     key: String,
     id: String,
-    lineage: &'a str,
-    group_key: String,
-    plane: &'a str,
-    account: &'a str,
-    region: &'a str,
-    identifier: Option<&'a str>,
-    target_key: Option<String>,
-    owned: u8,
-    provisioning_state: &'a str,
-    baseline: Option<&'a str>,
-    observed: Option<&'a str>,
-    observed_at: Option<i64>,
-    created_at: i64,
-    updated_at: i64,
+    group: String,
     revision: i64,
-    tags: String,
-    told_to_own: u8,
-    marked: u8,
-}
-
-/// What is sealed in a row, as it is stored.
-#[derive(Debug, Default)]
-struct SealedColumns {
-    baseline: Option<String>,
-    observed: Option<String>,
+    at: i64,
 }
 
 /// Applies a refactor.
@@ -105,14 +75,14 @@ pub(crate) async fn apply(
         }
         None => None,
     };
-    let (before, sealed) = lock(transaction, new).await?;
+    let before = lock(transaction, new).await?;
     let relocated = rules::relocate(new, &before)?;
     refuse_live(transaction, &before, &relocated).await?;
 
     for group in &relocated.created {
         groups::create(transaction, group).await?;
     }
-    relocate(transaction, &relocated, &sealed).await?;
+    relocate(transaction, &relocated).await?;
     for batch in relocated.events.chunks(BATCH) {
         events::append_all(transaction, batch).await?;
     }
@@ -140,38 +110,26 @@ async fn recorded(transaction: &mut Transaction, id: RefactorId) -> Result<Refac
 }
 
 /// Locks the groups and then the references, each in the order of their keys, and returns them.
-async fn lock(
-    transaction: &mut Transaction,
-    new: &ApplyRefactor,
-) -> Result<(BeforeRefactor, BTreeMap<String, SealedColumns>), Abort> {
+async fn lock(transaction: &mut Transaction, new: &ApplyRefactor) -> Result<BeforeRefactor, Abort> {
     let mut before = BeforeRefactor::default();
     for (key, group) in rules::groups_of(new) {
         if let Some(group) = groups::lock(transaction, &group).await? {
             before.groups.insert(key, group);
         }
     }
-    let mut sealed = BTreeMap::new();
     let addresses: Vec<String> = rules::addresses_of(new).into_iter().collect();
     for batch in addresses.chunks(BATCH) {
         for row in &transaction.fetch(LOCK, values![to_json(&batch)?]).await? {
             let reference = reference_row::read(row)?;
-            let key = reference.id.key();
-            sealed.insert(key.clone(), sealed_columns(row)?);
-            before.references.insert(key, reference);
+            before.references.insert(reference.id.key(), reference);
         }
     }
-    Ok((before, sealed))
+    Ok(before)
 }
 
-fn sealed_columns(row: &Row) -> Result<SealedColumns, Error> {
-    Ok(SealedColumns {
-        baseline: row.get("baseline")?,
-        observed: row.get("observed")?,
-    })
-}
-
-/// Refuses a refactor if an operation is live on one of its groups as a whole, or on the AWS resource of what moves, which
-/// is locked.
+/// Refuses a refactor if an operation is live on one of its groups as a whole, or on the AWS resource of what moves. Resources
+/// are not locked, since a database has few locks of that kind: an operation that is accepted meanwhile names the resource,
+/// and what it does to references it does by their resource.
 async fn refuse_live(
     transaction: &mut Transaction,
     before: &BeforeRefactor,
@@ -180,14 +138,10 @@ async fn refuse_live(
     let groups: Vec<&String> = before.groups.keys().collect();
     refuse_any(transaction, BUSY_GROUPS, to_json(&groups)?).await?;
     let moving = relocated.references.iter();
-    let mut targets: Vec<String> = moving
+    let targets: Vec<String> = moving
         .filter_map(|(_, reference)| Some(reference.target()?.key()))
         .collect();
-    targets.sort_unstable();
     for batch in targets.chunks(BATCH) {
-        transaction
-            .fetch(LOCK_TARGETS, values![to_json(&batch)?])
-            .await?;
         refuse_any(transaction, BUSY_TARGETS, to_json(&batch)?).await?;
     }
     Ok(())
@@ -209,51 +163,29 @@ async fn refuse_any(
     }
 }
 
-/// Takes all rows out, and then puts them under their new keys.
-async fn relocate(
-    transaction: &mut Transaction,
-    relocated: &Relocated,
-    sealed: &BTreeMap<String, SealedColumns>,
-) -> Result<(), Abort> {
+/// Sets all rows aside, and then brings each under its new key.
+async fn relocate(transaction: &mut Transaction, relocated: &Relocated) -> Result<(), Abort> {
     for batch in relocated.references.chunks(BATCH) {
         let keys: Vec<&String> = batch.iter().map(|(key, _)| key).collect();
-        transaction.execute(TAKE, values![to_json(&keys)?]).await?;
+        let keys = values![to_json(&keys)?];
+        transaction.execute(SET_ASIDE, keys).await?;
     }
-    let nothing = SealedColumns::default();
     for batch in relocated.references.chunks(BATCH) {
-        let rows = batch.iter().map(|(key, reference)| {
-            let sealed = sealed.get(key).unwrap_or(&nothing);
-            given(reference, sealed)
+        let rows = batch.iter().map(|(from, reference)| {
+            Ok(Brought {
+                from,
+                key: reference.id.key(),
+                id: reference.id.to_string(),
+                group: reference.id.group.key(),
+                revision: count(reference.revision)?,
+                at: reference.updated_at.as_millis(),
+            })
         });
-        let rows: Result<Vec<Given<'_>>, Error> = rows.collect();
-        transaction.execute(PUT, values![to_json(&rows?)?]).await?;
+        let rows: Result<Vec<Brought<'_>>, Error> = rows.collect();
+        let rows = values![to_json(&rows?)?];
+        transaction.execute(BRING, rows).await?;
     }
     Ok(())
-}
-
-fn given<'a>(reference: &'a Reference, sealed: &'a SealedColumns) -> Result<Given<'a>, Error> {
-    Ok(Given {
-        key: reference.id.key(),
-        id: reference.id.to_string(),
-        lineage: reference.lineage.as_str(),
-        group_key: reference.id.group.key(),
-        plane: &reference.scope.plane,
-        account: &reference.scope.account,
-        region: &reference.scope.region,
-        identifier: reference.identifier.as_ref().map(|it| it.as_str()),
-        target_key: reference.target().map(|target| target.key()),
-        owned: reference.owned.into(),
-        provisioning_state: reference.provisioning_state.as_str(),
-        baseline: sealed.baseline.as_deref(),
-        observed: sealed.observed.as_deref(),
-        observed_at: reference.observed_at.map(|at| at.as_millis()),
-        created_at: reference.created_at.as_millis(),
-        updated_at: reference.updated_at.as_millis(),
-        revision: count(reference.revision)?,
-        tags: to_json(&reference.tags)?,
-        told_to_own: reference.told_to_own.into(),
-        marked: reference.marked.into(),
-    })
 }
 
 /// Removes a group in which nothing is left, and returns it. The caller has locked it.

@@ -15,11 +15,21 @@ use crate::sealed_json::seal;
 /// The columns of a [`Reference`].
 macro_rules! columns {
     () => {
-        "id, COALESCE(lineage, key) AS lineage, plane, account, region, identifier, owned, operation, provisioning_state, baseline, observed, \
+        concat!(
+            $crate::reference_row::plain_columns!(),
+            ", baseline, observed"
+        )
+    };
+}
+
+/// Those that are not sealed.
+macro_rules! plain_columns {
+    () => {
+        "id, COALESCE(lineage, key) AS lineage, plane, account, region, identifier, owned, operation, provisioning_state, \
          observed_at, created_at, updated_at, revision, tags, told_to_own, marked"
     };
 }
-pub(crate) use columns;
+pub(crate) use {columns, plain_columns};
 
 statements! {
     /// A row that does not exist cannot be locked. Of two concurrent first puts of an alias the second waits here, and

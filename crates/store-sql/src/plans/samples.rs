@@ -424,7 +424,6 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             "moves::LOCK",
             (values![r#"["reference-4002", "reference-none"]"#], 1),
         ),
-        ("moves::LOCK_TARGETS", (values![r#"["target-4002"]"#], 0)),
         (
             "moves::BUSY_TARGETS",
             (values![r#"["target-4001", "target-4002"]"#], 1),
@@ -434,12 +433,13 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             "moves::BUSY_GROUPS",
             (values![r#"["group-200", "group-201"]"#], 2 * IN_GROUP),
         ),
-        ("moves::TAKE", (values![r#"["reference-4002"]"#], 1)),
+        ("moves::SET_ASIDE", (values![r#"["reference-4002"]"#], 1)),
+        // What was set aside is looked for by its key.
         (
-            "moves::PUT",
+            "moves::BRING",
             (
                 values![
-                    r#"[{"key":"reference-new","id":"","lineage":"reference-new","group_key":"group-7","plane":"","account":"","region":"","owned":1,"provisioning_state":"Succeeded","created_at":1,"updated_at":1,"revision":2,"tags":"{}","told_to_own":0,"marked":0}]"#
+                    r#"[{"from":"reference-4002","key":"reference-new","id":"new","group":"group-7","revision":2,"at":1}]"#
                 ],
                 0,
             ),
