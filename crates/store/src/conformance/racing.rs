@@ -519,6 +519,24 @@ pub async fn moves_of_references(store: Engine, database: &dyn Database) {
     for act in [Act::Put(4, "b"), Act::Own("b"), Act::Swap(2, "a", "b")] {
         race.both(Act::Swap(1, "a", "b"), act).await;
     }
+
+    // Two references to one resource. The end of the delete locks its own, and then both.
+    race.after(&[
+        Act::PutGroup,
+        Act::Put(1, "a"),
+        Act::Put(2, "b"),
+        Act::Claim,
+        Act::Apply(1, "x"),
+        Act::Apply(2, "x"),
+        Act::Read("a"),
+        Act::Read("b"),
+        Act::DeleteByName(3, "x"),
+        Act::Claim,
+    ]);
+    for act in [Act::Move(1, "a", "c"), Act::Swap(1, "a", "b")] {
+        race.both(act, Act::FinishDelete(3)).await;
+        race.both(act, Act::FailDelete(3)).await;
+    }
 }
 
 /// The deletion of a group, against whatever happens in the group.
