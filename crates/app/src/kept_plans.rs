@@ -400,22 +400,8 @@ fn text<T: Serialize>(value: &T) -> Result<Zeroizing<String>, Rejection> {
 
 #[cfg(test)]
 mod tests {
-    use ucp_access::Rights;
-    use ucp_model::CorrelationId;
-
     use super::*;
-
-    fn caller(name: &str) -> Caller {
-        Caller {
-            name: name.to_owned(),
-            rights: Rights::unlimited(),
-            principal: None,
-            correlation_id: CorrelationId::new("deployment"),
-            verdict_wait: Duration::ZERO,
-            group_delete_wait: Duration::ZERO,
-            recipient: crate::Recipient::default(),
-        }
-    }
+    use crate::caller;
 
     /// Such a plan does not say what it refers to, so only its maker is known to be allowed to read it.
     #[test]

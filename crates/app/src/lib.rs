@@ -173,6 +173,20 @@ pub struct Caller {
     pub recipient: Recipient,
 }
 
+/// Returns somebody who may do everything, and waits for nothing.
+#[cfg(test)]
+fn caller(name: &str) -> Caller {
+    Caller {
+        name: name.to_owned(),
+        rights: Rights::unlimited(),
+        principal: None,
+        correlation_id: CorrelationId::new("deployment"),
+        verdict_wait: Duration::ZERO,
+        group_delete_wait: Duration::ZERO,
+        recipient: Recipient::default(),
+    }
+}
+
 impl App {
     /// Creates the application.
     pub fn new(parts: Parts) -> Self {

@@ -460,13 +460,11 @@ fn unseen(message: String) -> Warning {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use serde_json::json;
-    use ucp_access::Rights;
-    use ucp_model::{CorrelationId, ReferenceId, Scope, TypeName};
+    use ucp_model::{ReferenceId, Scope, TypeName};
 
     use super::*;
+    use crate::caller;
 
     fn member() -> JudgedMember {
         let group = GroupId::new("local", "rg").unwrap();
@@ -479,18 +477,6 @@ mod tests {
             goal: JudgedGoal::Delete,
             depends_on: Vec::new(),
             has_reference: true,
-        }
-    }
-
-    fn caller() -> Caller {
-        Caller {
-            name: "caller".to_owned(),
-            rights: Rights::unlimited(),
-            principal: None,
-            correlation_id: CorrelationId::new("deployment"),
-            verdict_wait: Duration::ZERO,
-            group_delete_wait: Duration::ZERO,
-            recipient: crate::Recipient::default(),
         }
     }
 
@@ -517,7 +503,7 @@ mod tests {
                 planned: None,
                 declared: None,
             };
-            foreseen.add(0, Ok(foresight), &caller()).unwrap();
+            foreseen.add(0, Ok(foresight), &caller("ann")).unwrap();
             let change = foreseen.changes[0].as_ref().unwrap();
             assert_eq!(change.before.is_some(), is_shown);
             assert_eq!(change.warnings.is_empty(), is_shown);

@@ -16,10 +16,10 @@ use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_rustls::client::TlsStream;
-use ucp_listen::{Limits, Place, Tls, TlsFiles};
+use ucp_listen::{Limits, Place};
 
 use super::identities::{Authority, Identity, connect};
-use super::{HTTP1, LIMITS, PATIENCE};
+use super::{HTTP1, LIMITS, PATIENCE, of_clients};
 
 const HTTP2: &[&str] = &["h2"];
 
@@ -40,12 +40,7 @@ struct Server {
 
 async fn server(limits: Limits) -> Server {
     let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
-    let ca = folder.path().join("ca.crt");
-    std::fs::write(&ca, authority.pem()).expect("a file");
-    let tls = Tls::read(TlsFiles {
-        client_ca: Some(ca),
-        ..authority.issue("localhost").write(folder.path())
-    });
+    let tls = of_clients(folder.path(), &authority);
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     let gate = Arc::new(Semaphore::new(0));
@@ -73,7 +68,6 @@ async fn server(limits: Limits) -> Server {
     let stopping = async {
         let _ = stopping.await;
     };
-    let tls = tls.expect("a certificate");
     let serving = ucp_listen::serve(listener, service, limits, Some(tls), Arc::new(()), stopping);
     Server {
         address,
@@ -131,13 +125,7 @@ async fn ask(stream: TlsStream<TcpStream>, request: Request<Empty<Bytes>>) -> (S
 #[tokio::test]
 async fn requests_are_served_over_http2() {
     let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
-    let ca = folder.path().join("ca.crt");
-    std::fs::write(&ca, authority.pem()).expect("a file");
-    let files = TlsFiles {
-        client_ca: Some(ca),
-        ..authority.issue("localhost").write(folder.path())
-    };
-    let address = super::serve(Tls::read(files).expect("a certificate"), LIMITS).await;
+    let address = super::serve(of_clients(folder.path(), &authority), LIMITS).await;
     let ada = authority.issue_to("ada", Some("ops"));
     // The authority of the request is its host, whatever else a header says.
     for (identity, host, client) in [

@@ -6,6 +6,7 @@ mod identities;
 use std::convert::Infallible;
 use std::fs;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -294,17 +295,23 @@ async fn a_connection_too_many_gets_no_reply_in_clear() {
     drop(first);
 }
 
+/// TLS of a server that lets in clients with certificates of the authority.
+fn of_clients(folder: &Path, authority: &Authority) -> Tls {
+    let ca = folder.join("ca.crt");
+    fs::write(&ca, authority.pem()).expect("a file");
+    let files = TlsFiles {
+        client_ca: Some(ca),
+        ..authority.issue("localhost").write(folder)
+    };
+    Tls::read(files).expect("a certificate")
+}
+
 /// Who is let in has a name of its own.
 #[tokio::test]
 async fn certificates_without_a_name_are_refused() {
     let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
-    let ca = folder.path().join("ca.crt");
-    fs::write(&ca, authority.pem()).expect("a file");
-    let files = TlsFiles {
-        client_ca: Some(ca),
-        ..authority.issue("localhost").write(folder.path())
-    };
-    let (address, told) = watched(Tls::read(files).expect("a certificate"), LIMITS).await;
+    let tls = of_clients(folder.path(), &authority);
+    let (address, told) = watched(tls, LIMITS).await;
     let mut nameless = CertificateParams::default();
     nameless.distinguished_name = DistinguishedName::new();
     for identity in [
@@ -341,19 +348,13 @@ impl Witness for Slow {
 #[tokio::test]
 async fn who_is_slowed_keeps_its_place() {
     let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
-    let ca = folder.path().join("ca.crt");
-    fs::write(&ca, authority.pem()).expect("a file");
-    let files = TlsFiles {
-        client_ca: Some(ca),
-        ..authority.issue("localhost").write(folder.path())
-    };
     let limits = Limits {
         peer: Some(1),
         ..LIMITS
     };
     let slow = Arc::new(Slow(Semaphore::new(0)));
     let witness = Arc::clone(&slow);
-    let tls = Tls::read(files).expect("a certificate");
+    let tls = of_clients(folder.path(), &authority);
     let address = serve_before(witness, tls, limits).await;
     let mut nameless = CertificateParams::default();
     nameless.distinguished_name = DistinguishedName::new();
