@@ -9,8 +9,8 @@ use ucp_store::Store;
 /// The number of operations or events removed in one statement.
 const BATCH: usize = 500;
 
-/// Removes operations, plans, records of refactors and events whose retention is over, erases what was declared for plans that have expired, and
-/// adds predictions up. Several processes may sweep concurrently.
+/// Removes operations, plans, records of refactors and events whose retention is over, erases what was declared for
+/// plans that have expired, and adds predictions up. Several processes may sweep concurrently.
 pub struct Sweeper {
     /// The operations, the plans, the refactors and the history.
     pub store: Arc<dyn Store>,
