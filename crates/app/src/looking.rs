@@ -11,8 +11,8 @@ use ucp_model::operation::{
     Chance, Next, Observation, PlanOutcome, Presence, ReferenceChange, ResourceWork, Work, decide,
 };
 use ucp_model::{
-    Baseline, ClientToken, Failure, Fault, Identifier, Operation, ProvisioningState, Reference,
-    ReferenceId, ResourceDescription, Target, Timestamp, Warning,
+    Baseline, ClientToken, Failure, Fault, Identifier, Lineage, Operation, ProvisioningState,
+    Reference, ReferenceId, ResourceDescription, Target, Timestamp, Warning,
 };
 use ucp_plan::{Desired, Plan};
 use ucp_schema::ResourceSchema;
@@ -206,26 +206,31 @@ impl App {
         let Some(identifier) = claim.spelled_by(&looked.presence) else {
             return self.decided(new, claim, looked, schema, desired).await;
         };
+        if let NewWork::Resource(work) = &mut new.work {
+            work.spelled = work.identifier.replace(identifier);
+        }
+        let lineage = claim.work.lineage;
         // Few requests come here and further, so their state is not part of this one's.
-        Box::pin(self.outlook_as_spelled(new, identifier, schema, desired, deadline, view)).await
+        Box::pin(self.outlook_as_spelled(new, lineage, schema, desired, deadline, view)).await
     }
 
-    /// Looks again under AWS's spelling of the identifier: what is recorded of the resource is recorded under that.
+    /// Looks again under AWS's spelling of the identifier: what is recorded of the resource is recorded under that. `lineage` is
+    /// the one that the secrets of the declaration are digested for.
     async fn outlook_as_spelled(
         &self,
         new: &mut NewOperation,
-        identifier: Identifier,
+        lineage: Option<Lineage>,
         schema: &Arc<ResourceSchema>,
         desired: Option<&Desired>,
         deadline: Instant,
         mut view: Option<&mut View>,
     ) -> Result<Outlook, Rejection> {
-        if let NewWork::Resource(work) = &mut new.work {
-            work.spelled = work.identifier.replace(identifier);
-        }
         let recorded = self.recorded_of(new).await?;
         note_references(new, &recorded);
         let claim = self.claim(new, recorded).await?;
+        if claim.work.lineage != lineage {
+            return Ok(Outlook::Stale);
+        }
         let looked = self.look(&claim, schema, desired, deadline).await;
         note(&mut view, &claim, looked.as_ref(), desired);
         match looked {

@@ -108,6 +108,7 @@ impl App {
         Ok(recorded.is_some_and(|recorded| {
             recorded.operation.is_none()
                 && recorded.revision >= after.revision
+                && recorded.lineage == after.lineage
                 && recorded.created_at == after.created_at
                 && recorded.identifier == after.identifier
                 && recorded.marked == after.marked

@@ -75,7 +75,9 @@ pub struct RefactorContent {
     pub environments: Vec<RefactorEnvironment>,
     /// The history, as it found it.
     pub history: RefactorHistory,
-    /// The events that it brings to the history of the groups, in their order. An undo brings none.
+    /// The events that it brings to the history of the groups, in their order. An undo brings none. They are stored apart, so
+    /// that a history is read without the records.
+    #[serde(skip)]
     pub events: Vec<RefactorEvent>,
     /// The refactor that it takes back, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]

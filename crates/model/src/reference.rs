@@ -41,14 +41,18 @@ pub struct Reference {
     pub created_at: Timestamp,
     /// When the reference last changed.
     pub updated_at: Timestamp,
-    /// Increases with each write: by one, unless a refactor moves it.
+    /// Increases by one with each write.
     pub revision: u64,
 }
 
 impl Reference {
-    /// Returns the ETag of the latest write.
+    /// Returns the ETag of the latest write. An id has it only once, whatever references come there and go: it names the
+    /// lineage, unless that is the one of the id.
     pub fn etag(&self) -> ETag {
-        ETag::of_revision(self.created_at, self.revision)
+        match self.lineage == Lineage::of(&self.id) {
+            true => ETag::of_revision(self.created_at, self.revision),
+            false => ETag::of_lineage(&self.lineage, self.created_at, self.revision),
+        }
     }
 
     /// Returns the AWS resource it refers to, once known.

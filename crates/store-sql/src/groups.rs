@@ -260,8 +260,17 @@ pub(crate) async fn delete(
     id: &GroupId,
     deletion: &Header,
 ) -> Result<(), Abort> {
-    transaction.execute(DELETE, values![id.key()]).await?;
+    delete_unassigned(transaction, id).await?;
     role_assignments::unassign(transaction, id, deletion).await
+}
+
+/// Removes a group that no role assignment names.
+pub(crate) async fn delete_unassigned(
+    transaction: &mut Transaction,
+    id: &GroupId,
+) -> Result<(), Abort> {
+    transaction.execute(DELETE, values![id.key()]).await?;
+    Ok(())
 }
 
 fn read(row: &Row) -> Result<ResourceGroup, Error> {

@@ -40,6 +40,7 @@ statements! {
     /// Those of a group that are ours.
     OURS = ["SELECT name FROM leftovers
         WHERE register_key = $1 AND reason = 'Undeleted' LIMIT 1"];
+    OF_GROUP = ["SELECT name FROM leftovers WHERE register_key = $1 LIMIT 1"];
     DELETE = ["DELETE FROM leftovers WHERE key = $1 RETURNING ", columns!()];
     /// The AWS resource is settled. What a reference waits for is known when that is decided.
     SETTLE = ["DELETE FROM leftovers
@@ -175,6 +176,12 @@ pub(crate) async fn count(database: &Database, limit: usize) -> Result<usize, Er
 /// Returns whether the register of a group has what is ours.
 pub(crate) async fn has_ours(transaction: &mut Transaction, group: &str) -> Result<bool, Abort> {
     let row = transaction.fetch_optional(OURS, values![group]).await?;
+    Ok(row.is_some())
+}
+
+/// Returns whether the register of a group has anything.
+pub(crate) async fn has_any(transaction: &mut Transaction, group: &str) -> Result<bool, Abort> {
+    let row = transaction.fetch_optional(OF_GROUP, values![group]).await?;
     Ok(row.is_some())
 }
 

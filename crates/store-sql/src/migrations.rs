@@ -47,6 +47,7 @@ macro_rules! files {
             "0034_lineage_of_leftovers",
             "0035_one_lineage",
             "0036_refactors",
+            "0037_refactor_events",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

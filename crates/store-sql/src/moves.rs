@@ -4,14 +4,14 @@
 //! them is bound to the lineage, which stays: it is neither read nor written.
 
 use serde::Serialize;
-use ucp_model::{OperationId, Refactor, RefactorId, RefactorStatus, ResourceGroup};
+use ucp_model::{GroupId, OperationId, Refactor, RefactorId, RefactorStatus, ResourceGroup};
 use ucp_store::rules::{self, BeforeRefactor, Relocated};
 use ucp_store::{ApplyRefactor, Error};
 
 use crate::database::{Abort, Transaction, statements, values};
 use crate::json::{count, to_json};
 use crate::reference_row::plain_columns;
-use crate::{busy, events, groups, leftover_row, refactor_row, reference_row};
+use crate::{busy, events, groups, leftover_row, refactor_row, reference_row, role_assignments};
 
 /// How many rows a statement moves.
 const BATCH: usize = 500;
@@ -21,19 +21,22 @@ statements! {
     LOCK = ["SELECT ", plain_columns!(), ", NULL AS baseline, NULL AS observed FROM resource_references WHERE key "]
         postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
         sqlite "IN (SELECT value FROM json_each($1))" [" ORDER BY key"] lock " FOR UPDATE";
+    /// The first live operation on one of these AWS resources.
     BUSY_TARGETS = ["SELECT id FROM operations WHERE held_target_key "]
         postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
-        sqlite "IN (SELECT value FROM json_each($1))" [" LIMIT 1"];
-    /// A live operation on one of these groups as a whole.
+        sqlite "IN (SELECT value FROM json_each($1))" [" ORDER BY id || '' LIMIT 1"];
+    /// The first live operation on one of these groups as a whole. Its id is no column here, or Postgres may read all operations
+    /// in the order of their ids.
     BUSY_GROUPS = ["SELECT id FROM operations WHERE held_group_key "]
         postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
         sqlite "IN (SELECT value FROM json_each($1))"
-        [" AND kind IN ('deleteGroup', 'importGroup', 'applyGroup') LIMIT 1"];
+        [" AND kind IN ('deleteGroup', 'importGroup', 'applyGroup') ORDER BY id || '' LIMIT 1"];
     /// No key of a reference begins so.
     SET_ASIDE = ["UPDATE resource_references SET lineage = COALESCE(lineage, key), key = '~' || key WHERE key "]
         postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
         sqlite "IN (SELECT value FROM json_each($1))";
-    /// The rows are a JSON array.
+    /// The rows are a JSON array. SQLite looks each of them up. Told the keys as well, it would look up all of the array for each
+    /// key, and Postgres could read all references without them.
     BRING = ["UPDATE resource_references SET key = moved.arrives, id = moved.new_id, group_key = moved.new_group,
             revision = moved.new_revision, updated_at = moved.moved_at FROM "]
         postgres "(SELECT '~' || (row->>'from') AS aside, row->>'key' AS arrives, row->>'id' AS new_id,
@@ -42,15 +45,16 @@ statements! {
         sqlite "(SELECT '~' || (value->>'from') AS aside, value->>'key' AS arrives, value->>'id' AS new_id,
                 value->>'group' AS new_group, value->>'revision' AS new_revision, value->>'at' AS moved_at
             FROM json_each($1))"
-        [" AS moved WHERE resource_references.key = moved.aside AND resource_references.key "]
-        postgres "= ANY(ARRAY(SELECT '~' || (row->>'from') FROM json_array_elements($1::json) AS given(row)))"
-        sqlite "IN (SELECT '~' || (value->>'from') FROM json_each($1))";
+        [" AS moved WHERE resource_references.key = moved.aside"]
+        postgres " AND resource_references.key
+            = ANY(ARRAY(SELECT '~' || (row->>'from') FROM json_array_elements($1::json) AS given(row)))"
+        sqlite "";
 }
 
 /// What becomes of a row that moves, as [`BRING`] takes it.
 #[derive(Serialize)]
-struct Brought<'a> {
-    from: &'a str,
+struct Brought {
+    from: String,
     key: String,
     id: String,
     group: String,
@@ -86,13 +90,8 @@ pub(crate) async fn apply(
     for batch in relocated.events.chunks(BATCH) {
         events::append_all(transaction, batch).await?;
     }
-    let mut removed = Vec::new();
-    for group in &new.record.content.groups.remove {
-        let key = group.id.key();
-        if let Some(group) = before.groups.get(&key) {
-            removed.extend(remove_emptied(transaction, group, new).await?);
-        }
-    }
+    let emptied = rules::emptied(new, undone.as_ref(), &before);
+    let removed = remove_emptied(transaction, emptied).await?;
     if let Some(undone) = &undone {
         refactor_row::write(transaction, undone).await?;
     }
@@ -166,14 +165,14 @@ async fn refuse_any(
 /// Sets all rows aside, and then brings each under its new key.
 async fn relocate(transaction: &mut Transaction, relocated: &Relocated) -> Result<(), Abort> {
     for batch in relocated.references.chunks(BATCH) {
-        let keys: Vec<&String> = batch.iter().map(|(key, _)| key).collect();
+        let keys: Vec<String> = batch.iter().map(|(id, _)| id.key()).collect();
         let keys = values![to_json(&keys)?];
         transaction.execute(SET_ASIDE, keys).await?;
     }
     for batch in relocated.references.chunks(BATCH) {
         let rows = batch.iter().map(|(from, reference)| {
             Ok(Brought {
-                from,
+                from: from.key(),
                 key: reference.id.key(),
                 id: reference.id.to_string(),
                 group: reference.id.group.key(),
@@ -181,28 +180,35 @@ async fn relocate(transaction: &mut Transaction, relocated: &Relocated) -> Resul
                 at: reference.updated_at.as_millis(),
             })
         });
-        let rows: Result<Vec<Brought<'_>>, Error> = rows.collect();
+        let rows: Result<Vec<Brought>, Error> = rows.collect();
         let rows = values![to_json(&rows?)?];
         transaction.execute(BRING, rows).await?;
     }
     Ok(())
 }
 
-/// Removes a group in which nothing is left, and returns it. The caller has locked it.
+/// Removes those of these groups with which nothing is lost, and returns them. The caller has locked them.
 async fn remove_emptied(
     transaction: &mut Transaction,
-    group: &ResourceGroup,
-    new: &ApplyRefactor,
-) -> Result<Option<ResourceGroup>, Abort> {
-    let key = group.id.key();
-    let members = reference_row::count_of_group(transaction, &group.id).await?;
-    let is_empty = members.all == 0
-        && busy::live_in(transaction, &group.id).await?.is_none()
-        && !leftover_row::has_ours(transaction, &key).await?;
-    if !is_empty {
-        return Ok(None);
+    groups: Vec<&ResourceGroup>,
+) -> Result<Vec<ResourceGroup>, Abort> {
+    let mut empty = Vec::new();
+    for group in groups {
+        if is_empty(transaction, &group.id).await? {
+            empty.push(group);
+        }
     }
-    leftover_row::delete_register(transaction, &key).await?;
-    groups::delete(transaction, &group.id, &rules::removal(new)).await?;
-    Ok(Some(group.clone()))
+    let removed = role_assignments::unassigned(transaction, empty).await?;
+    for group in &removed {
+        groups::delete_unassigned(transaction, &group.id).await?;
+    }
+    Ok(removed.into_iter().cloned().collect())
+}
+
+/// Returns whether nothing is in a group: no reference, no live operation, and nothing in its register of leftovers.
+async fn is_empty(transaction: &mut Transaction, group: &GroupId) -> Result<bool, Abort> {
+    let members = reference_row::count_of_group(transaction, group).await?;
+    Ok(members.all == 0
+        && busy::live_in(transaction, group).await?.is_none()
+        && !leftover_row::has_any(transaction, &group.key()).await?)
 }

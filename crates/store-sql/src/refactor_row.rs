@@ -1,9 +1,11 @@
 //! The row of a refactor.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use ucp_model::{GroupId, Refactor, RefactorEvent, RefactorId, RefactorStatus, Timestamp};
+use ucp_model::{
+    GroupId, Refactor, RefactorContent, RefactorEvent, RefactorId, RefactorStatus, Timestamp,
+};
 use ucp_store::{Error, refactor_place};
 
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
@@ -15,19 +17,20 @@ const NEVER: i64 = i64::MAX;
 /// The columns of a [`Refactor`].
 macro_rules! columns {
     () => {
-        "id, plane, created_by, created_at, status, changed_at, fingerprint, content"
+        "id, plane, created_by, created_at, status, changed_at, fingerprint, content, \
+         events"
     };
 }
 
 statements! {
     INSERT = ["INSERT INTO refactors (", columns!(), ", plane_key, over_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"];
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"];
     /// The groups are a JSON array.
     INSERT_GROUPS = ["INSERT INTO refactor_groups (refactor, group_key, plane_key, created_at, brought_at)
         SELECT $1, group_key, $5, $2, CAST($3 AS BIGINT) FROM ("]
         postgres "SELECT json_array_elements_text($4::json) AS group_key"
         sqlite "SELECT value AS group_key FROM json_each($4)" [") AS named"];
-    WRITE = ["UPDATE refactors SET status = $2, changed_at = $3, content = $4, over_at = $5 WHERE id = $1"];
+    WRITE = ["UPDATE refactors SET status = $2, changed_at = $3, content = $4, events = $5, over_at = $6 WHERE id = $1"];
     WRITE_GROUPS = ["UPDATE refactor_groups SET brought_at = $2 WHERE refactor = $1"];
     GET = ["SELECT ", columns!(), " FROM refactors WHERE id = $1"];
     LOCK = ["SELECT ", columns!(), " FROM refactors WHERE id = $1"] lock " FOR UPDATE";
@@ -37,12 +40,13 @@ statements! {
         postgres "= ANY(ARRAY(" sqlite "IN (" ["SELECT refactor FROM refactor_groups
             WHERE plane_key = $1 AND group_key = $2 AND (created_at, refactor) < ($3, $4)
             ORDER BY created_at DESC, refactor DESC LIMIT $5"] postgres "))" sqlite ")";
-    /// The groups are a JSON array. Each is looked up.
-    EVENTS = ["SELECT ", columns!(), " FROM refactors WHERE id "]
-        postgres "= ANY(ARRAY(SELECT refactor FROM refactor_groups
-                WHERE brought_at IS NOT NULL AND group_key = ANY(ARRAY(SELECT json_array_elements_text($1::json)))))"
-        sqlite "IN (SELECT refactor FROM refactor_groups
-                WHERE brought_at IS NOT NULL AND group_key IN (SELECT value FROM json_each($1)))";
+    /// The groups are a JSON array. Each is looked up, for the first refactors in the history of all of them.
+    EVENTS = ["SELECT id, changed_at, events FROM refactors WHERE id "]
+        postgres "= ANY(ARRAY(" sqlite "IN (" ["SELECT refactor FROM refactor_groups
+            WHERE brought_at IS NOT NULL AND group_key "]
+        postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
+        sqlite "IN (SELECT value FROM json_each($1))" ["
+            GROUP BY brought_at, refactor ORDER BY brought_at, refactor LIMIT $2"] postgres "))" sqlite ")";
     REMOVE = ["WITH old AS (
             SELECT id AS old_id FROM refactors WHERE over_at < $1
             ORDER BY over_at, id LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
@@ -92,12 +96,14 @@ pub(crate) async fn events(
     groups: &[GroupId],
     limit: usize,
 ) -> Result<Vec<RefactorEvent>, Error> {
-    let rows = database.read(EVENTS, values![keys(groups)?]).await?;
-    let brought: Result<Vec<Refactor>, Error> = rows.iter().map(read).collect();
-    let mut brought = brought?;
-    brought.sort_unstable_by_key(|refactor| (refactor.changed_at, refactor.id));
-    let first = brought.into_iter().take(limit);
-    Ok(first.flat_map(|refactor| refactor.content.events).collect())
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = database.read(EVENTS, values![keys(groups)?, limit]).await?;
+    let brought = rows.iter().map(|row| {
+        let place: (i64, &str) = (row.get("changed_at")?, row.get("id")?);
+        Ok((place, read_events(row)?))
+    });
+    let brought: Result<BTreeMap<_, Vec<RefactorEvent>>, Error> = brought.collect();
+    Ok(brought?.into_values().flatten().collect())
 }
 
 /// Removes up to `limit` records that are over since before then.
@@ -123,6 +129,7 @@ pub(crate) async fn insert(transaction: &mut Transaction, new: &Refactor) -> Res
         new.changed_at.as_millis(),
         new.fingerprint.as_str(),
         to_json(&new.content)?,
+        to_json(&new.content.events)?,
         new.plane.to_ascii_lowercase(),
         over_at(new),
     ];
@@ -154,6 +161,7 @@ pub(crate) async fn write(transaction: &mut Transaction, new: &Refactor) -> Resu
         new.status.as_str(),
         new.changed_at.as_millis(),
         to_json(&new.content)?,
+        to_json(&new.content.events)?,
         over_at(new),
     ];
     transaction.execute(WRITE, values).await?;
@@ -193,6 +201,13 @@ fn read(row: &Row) -> Result<Refactor, Error> {
         status,
         changed_at: Timestamp::from_millis(row.get("changed_at")?),
         fingerprint: row.get("fingerprint")?,
-        content: from_json(row.get("content")?)?,
+        content: RefactorContent {
+            events: read_events(row)?,
+            ..from_json(row.get("content")?)?
+        },
     })
+}
+
+fn read_events(row: &Row) -> Result<Vec<RefactorEvent>, Error> {
+    from_json(row.get("events")?)
 }

@@ -47,7 +47,8 @@ statements! {
     REMEMBER = ["UPDATE resource_references SET
             revision = $2, provisioning_state = $5, baseline = $6, observed = $7, observed_at = $8, updated_at = $9,
             marked = $11
-        WHERE key = $1 AND revision = $2 - 1 AND created_at = $3 AND identifier IS NOT DISTINCT FROM $4
+        WHERE key = $1 AND COALESCE(lineage, key) = $12 AND revision = $2 - 1 AND created_at = $3
+            AND identifier IS NOT DISTINCT FROM $4
             AND ", live_on!("resource_references.target_key"), " IS NULL
             AND $10 IS NOT DISTINCT FROM ", ended_last_on!("resource_references.target_key")];
     GET = ["SELECT ", columns!(), " FROM resource_references WHERE key = $1"];
@@ -227,6 +228,7 @@ pub(crate) async fn remember(
         learned.updated_at.as_millis(),
         basis.last_ended.map(|id| id.to_string()),
         learned.marked,
+        learned.lineage.as_str(),
     ];
     Ok(database.write(REMEMBER, values).await? > 0)
 }

@@ -1,8 +1,11 @@
 //! The role assignments.
 
+use std::collections::HashSet;
+
 use async_trait::async_trait;
+use ucp_access::Scope;
 use ucp_model::operation::Header;
-use ucp_model::{GroupId, RoleAssignmentId, Timestamp};
+use ucp_model::{GroupId, ResourceGroup, RoleAssignmentId, Timestamp};
 use ucp_store::{
     AuditEvent, Error, NewRoleAssignment, RoleAssignment, RoleAssignments, role_assignment_keys,
     rules,
@@ -13,7 +16,7 @@ use crate::arm_resources::{arm_resources, read};
 use crate::audit_events;
 use crate::database::{Abort, Transaction, page, transaction, values};
 
-/// How many are read at once to find those of a group.
+/// How many are read at once to find those of groups.
 const PAGE: usize = 500;
 
 arm_resources! { "role_assignments";
@@ -80,9 +83,7 @@ pub(crate) async fn unassign(
     let mut events = Vec::new();
     let mut after = None;
     loop {
-        let keys = role_assignment_keys(None, after.as_ref());
-        let rows = transaction.fetch(LIST, page(keys, PAGE)).await?;
-        let listed: Vec<RoleAssignment> = rows.iter().map(read).collect::<Result<_, _>>()?;
+        let listed = listed(transaction, after.as_ref()).await?;
         for assignment in &listed {
             if rules::without_group(assignment, group, caller, now).is_some() {
                 events.extend(narrow(transaction, &assignment.id, group, deletion).await?);
@@ -93,6 +94,36 @@ pub(crate) async fn unassign(
         }
         after = listed.into_iter().last().map(|last| last.id);
     }
+}
+
+/// Returns those of these groups, in their order, that no role assignment names. Nothing is locked.
+pub(crate) async fn unassigned<'a>(
+    transaction: &mut Transaction,
+    mut groups: Vec<&'a ResourceGroup>,
+) -> Result<Vec<&'a ResourceGroup>, Abort> {
+    let mut after = None;
+    while !groups.is_empty() {
+        let listed = listed(transaction, after.as_ref()).await?;
+        let grants = listed.iter().map(|assignment| &assignment.body.grant);
+        let named: HashSet<&Scope> = grants.flat_map(|grant| &grant.scopes).collect();
+        groups.retain(|group| !named.contains(&Scope::group(&group.id)));
+        if listed.len() < PAGE {
+            break;
+        }
+        after = listed.into_iter().last().map(|last| last.id);
+    }
+    Ok(groups)
+}
+
+/// Returns the next page of all role assignments.
+async fn listed(
+    transaction: &mut Transaction,
+    after: Option<&RoleAssignmentId>,
+) -> Result<Vec<RoleAssignment>, Abort> {
+    let keys = role_assignment_keys(None, after);
+    let rows = transaction.fetch(LIST, page(keys, PAGE)).await?;
+    let listed: Result<Vec<RoleAssignment>, Error> = rows.iter().map(read).collect();
+    Ok(listed?)
 }
 
 /// Removes the group from a role assignment, which may have changed since it was listed. Returns what is to be recorded.

@@ -9,12 +9,12 @@ use crate::Error;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApplyRefactor {
     /// Its record, as it is to be from [`changed_at`](Refactor::changed_at) on. Each move has the ETag of the reference that
-    /// it was planned with. `groups.remove` are the groups that are removed if nothing is left in them.
+    /// it was planned with. `groups.remove` are the groups that are removed if it empties them.
     pub record: Refactor,
     /// Whether the record is there already, as a plan.
     pub is_planned: bool,
-    /// No reference must move into a group that takes more changes without a plan than its own: the caller may not approve
-    /// any.
+    /// No reference must move into a group that takes more changes without a plan than its own, and no group with a policy is
+    /// removed: the caller may not approve any.
     pub keeps_plan_policy: bool,
     /// Who has asked for it.
     pub caller: String,
@@ -30,12 +30,16 @@ pub trait Refactors: Send + Sync {
 
     /// Moves all references of a refactor at once, so that swaps, cycles and chains of ids move too, and nothing is sent to
     /// AWS. In one transaction its groups are created, each reference gets its new id with an event `move` under both ids, the
-    /// groups that are to go are removed if nothing is left in them, with what a deletion takes along, and the record is written
-    /// with status `Applied`, the new ETags and the groups that were removed. The refactor that it takes back, if any, is `Undone`
-    /// from then on. Returns the record.
+    /// groups that it has emptied are removed, and the record is written with status `Applied`, the ids and the new ETags of what
+    /// has moved as they are recorded, and the groups that were removed as they were. The refactor that it takes back, if any, is
+    /// `Undone` from then on. Returns the record.
     ///
-    /// A reference keeps its lineage, its AWS resource, its ownership, its tags, what was declared and what was observed. All get
-    /// the same revision, greater than any of them and of what they take the ids of had.
+    /// Of the groups in `groups.remove` those are removed that something moves out of, or that the refactor which is taken back
+    /// has created. A group stays if anything would be lost with it that its record does not have: if it has a reference, a live
+    /// operation or a leftover, or if a role assignment names it. It stays if it has a plan policy and `keeps_plan_policy`.
+    ///
+    /// A reference keeps its lineage, its AWS resource, its ownership, its tags, what was declared and what was observed. It gets
+    /// the next revision, and an ETag that its new id never had.
     ///
     /// What names a reference by its id stays as it is: operations that have ended, events, leftovers and their register, what
     /// plans show. A plan that is open for a reference that has moved is refused, since its id stands for something else.

@@ -92,8 +92,9 @@ pub trait References: Send + Sync {
     /// Returns false, and writes nothing, unless all of these hold:
     ///
     /// - The recorded reference has the revision before `reference.revision`, was created at the same time and has the
-    ///   same identifier. Otherwise it has changed since it was read, or it is another one or gone. The caller has
-    ///   found the alias idle: since each operation on it increases the revision, none is live now.
+    ///   same lineage and identifier. Otherwise it has changed since it was read, or it is gone, or another one has been
+    ///   made or moved there. The caller has found the alias idle: since each operation on it increases the revision,
+    ///   none is live now.
     /// - No live operation works on the resource, and none has ended on it since it was read for `basis`. An operation
     ///   under another name leaves the reference alone, but a look that was made meanwhile may have seen what it rolls
     ///   back.

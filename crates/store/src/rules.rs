@@ -35,8 +35,8 @@ pub use self::plans::{
 };
 pub use self::predictions::{Predicted, predicted, track_record_key};
 pub use self::refactors::{
-    BeforeRefactor, Relocated, addresses_of, groups_of, refactored, refuse_status, relocate,
-    removal, undone,
+    BeforeRefactor, Relocated, addresses_of, emptied, groups_of, refactored, refuse_status,
+    relocate, undone,
 };
 pub use self::role_assignments::{narrowed, refuse_unjudged, without_group};
 use crate::{

@@ -260,6 +260,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         // None of them is ours.
         ("leftover_row::COUNT", (values![limit], PAGE)),
         ("leftover_row::OURS", (values!["group-300"], IN_GROUP)),
+        ("leftover_row::OF_GROUP", (values!["group-300"], 1)),
         ("leftover_row::DELETE", (values!["leftover-4002"], 1)),
         ("leftover_row::SETTLE", (values!["left-4002"], 1)),
         (
@@ -374,7 +375,8 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                     no_time,
                     1,
                     "operation-of-5002-1000",
-                    true
+                    true,
+                    "reference-5002"
                 ],
                 2,
             ),
@@ -391,6 +393,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                     1,
                     "",
                     "{}",
+                    "[]",
                     "plane-7",
                     1
                 ],
@@ -412,7 +415,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ),
         (
             "refactor_row::WRITE",
-            (values!["refactor-2000", "Undone", 1, "{}", 1], 1),
+            (values!["refactor-2000", "Undone", 1, "{}", "[]", 1], 1),
         ),
         (
             "refactor_row::WRITE_GROUPS",
@@ -456,9 +459,13 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                 2 * PAGE,
             ),
         ),
+        // All of the history of the groups, and a page of records.
         (
             "refactor_row::EVENTS",
-            (values![r#"["group-100", "group-none"]"#], IN_GROUP),
+            (
+                values![r#"["group-100", "group-none"]"#, limit],
+                IN_GROUP / 2 + PAGE,
+            ),
         ),
         // Twice: the rows are found, and then deleted.
         ("refactor_row::REMOVE", (values![1_000, limit], 3 * PAGE)),

@@ -7,6 +7,7 @@ use ucp_model::operation::{Kind, Options, ReferenceChange};
 use ucp_model::{Identifier, Lineage, Reference, Scope, Target, Timestamp};
 
 use super::fixture::*;
+use super::moving::aliases;
 use crate::{
     Adoption, Basis, Error, Event, FinishOperation, NewLook, NewOperation, Precondition,
     RecordedTarget, ReferenceUpdate, Sealed, SealedPlace, rules,
@@ -207,6 +208,31 @@ pub async fn only_what_was_read_is_remembered(store: Engine) {
 
     accept(&store, put(2, "a")).await;
     assert!(!store.remember(&learned, &of_a).await.unwrap());
+}
+
+/// A reference that was moved there may look the same.
+pub async fn nothing_is_remembered_of_what_has_come_in_its_place(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    map(&store, 2, "c", "x", false).await;
+    let (id, correlation) = (alias("a"), correlation());
+    let update = ReferenceUpdate::default();
+    let updated = store.update_reference(&id, update, "bob", &correlation, at(20));
+    let read = updated.await.unwrap();
+    let basis = basis(&store, "a", "x").await;
+    let new = aliases(&store, 1, &[("a", "b"), ("c", "a")]).await;
+    store.apply_refactor(new).await.unwrap();
+
+    let stranger = reference(&store, "a").await;
+    // Nothing but the lineage tells them apart.
+    assert_eq!(stranger.revision, read.revision);
+    assert_eq!(stranger.created_at, read.created_at);
+    assert_eq!(stranger.identifier, read.identifier);
+    let learned = remembering(&read, at(25));
+    assert!(!store.remember(&learned, &basis).await.unwrap());
+    assert_eq!(reference(&store, "a").await, stranger);
+    let learned = remembering(&stranger, at(25));
+    assert!(store.remember(&learned, &basis).await.unwrap());
 }
 
 /// An operation of another alias, or by name, leaves the reference alone, but may roll back what the put has seen.

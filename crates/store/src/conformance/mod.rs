@@ -13,6 +13,7 @@ pub mod concurrency;
 pub mod counting;
 pub mod credentials;
 pub mod deciding;
+pub mod emptying;
 pub mod ending;
 mod fixture;
 pub mod groups;
@@ -37,6 +38,7 @@ pub mod stepping;
 pub mod tokens;
 pub mod track_records;
 pub mod type_schemas;
+pub mod undoing;
 
 /// Makes each case a test. `$fresh` is an async function without arguments that returns an empty store as
 /// `Option<(Arc<dyn Store>, T)>`, where `T` is whatever must outlive the store. On `None` the cases are skipped.
@@ -109,6 +111,7 @@ macro_rules! conformance {
                 a_resource_is_read_by_its_name
                 what_a_put_has_learned_is_remembered
                 only_what_was_read_is_remembered
+                nothing_is_remembered_of_what_has_come_in_its_place
                 nothing_is_remembered_of_what_others_work_on
                 a_reference_is_adopted
                 no_two_references_have_one_lineage
@@ -154,6 +157,15 @@ macro_rules! conformance {
                 only_what_was_planned_moves
                 a_policy_is_not_left_behind
                 a_refactor_is_applied_once_and_undone_once
+                an_id_has_an_etag_once
+            }
+            emptying {
+                only_groups_that_it_has_emptied_are_removed
+                a_group_keeps_a_policy_that_the_caller_may_not_lower
+                a_group_with_which_something_is_lost_stays
+            }
+            undoing {
+                an_undo_restores_everything
             }
             remembering {
                 a_plane_keeps_its_first_casing

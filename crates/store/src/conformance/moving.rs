@@ -14,7 +14,7 @@ use super::refactors::{planned, refactor_id};
 use crate::{ApplyRefactor, Error, FinishOperation, GroupUpdate, Precondition, ReferenceUpdate};
 
 /// The id of an alias in a group.
-fn address(group_name: &str, name: &str) -> ReferenceId {
+pub(super) fn address(group_name: &str, name: &str) -> ReferenceId {
     ReferenceId {
         group: group(group_name),
         ..alias(name)
@@ -55,11 +55,16 @@ pub(super) async fn moving(
             None => relocated(from.clone(), to.clone(), None),
         });
     }
+    applying(number, content, 30)
+}
+
+/// The application of a refactor that is not planned before.
+pub(super) fn applying(number: u64, content: RefactorContent, second: i64) -> ApplyRefactor {
     let record = Refactor {
         status: RefactorStatus::Applied,
-        changed_at: at(30),
+        changed_at: at(second),
         content,
-        ..planned(number, &[], 30)
+        ..planned(number, &[], second)
     };
     ApplyRefactor {
         record,
@@ -365,4 +370,59 @@ pub async fn a_refactor_is_applied_once_and_undone_once(store: Engine) {
     let again = store.apply_refactor(undo).await;
     let is_undone = matches!(again, Err(Error::RefactorStatus(RefactorStatus::Undone)));
     assert!(is_undone, "{again:?}");
+}
+
+/// What is written, and what is moved then.
+type Round = (
+    &'static [&'static str],
+    &'static [(&'static str, &'static str)],
+);
+
+/// Whatever comes there and goes, also in turns, and also references that were made at the same time.
+pub async fn an_id_has_an_etag_once(store: Engine) {
+    const NAMES: [&str; 4] = ["a", "b", "c", "d"];
+    let before = with_references(&store, &[("a", "x"), ("b", "y"), ("c", "z")]).await;
+    assert!(
+        before
+            .values()
+            .all(|it| it.created_at == before["a"].created_at)
+    );
+    let mut seen: BTreeMap<(&str, String), Reference> = BTreeMap::new();
+    let mut note = async || {
+        for name in NAMES {
+            if let Some(reference) = at_address(&store, &alias(name)).await {
+                let etag = reference.etag().as_str().to_owned();
+                let first = seen
+                    .entry((name, etag))
+                    .or_insert_with(|| reference.clone());
+                assert_eq!(*first, reference);
+            }
+        }
+    };
+    note().await;
+    // What is written most comes and goes, and what is written less takes its place.
+    let rounds: [Round; 6] = [
+        (&["a", "a", "a"], &[("a", "d")]),
+        (&[], &[("b", "a")]),
+        (&["a", "a", "a", "a"], &[("a", "d"), ("d", "a")]),
+        (&["d"], &[("a", "c"), ("c", "a")]),
+        (&["c", "a", "a"], &[("a", "b"), ("d", "a")]),
+        (&["a", "b"], &[("a", "b"), ("b", "a")]),
+    ];
+    for (number, (written, moves)) in (1..).zip(rounds) {
+        for name in written {
+            update(&store, name, ReferenceUpdate::default()).await;
+            note().await;
+        }
+        let new = aliases(&store, 2 * number, moves).await;
+        store.apply_refactor(new).await.unwrap();
+        note().await;
+        // The same once more after an undo.
+        let back: Vec<_> = moves.iter().map(|(from, to)| (*to, *from)).collect();
+        for (number, moves) in [(100 + number, back.as_slice()), (200 + number, moves)] {
+            let new = aliases(&store, number, moves).await;
+            store.apply_refactor(new).await.unwrap();
+            note().await;
+        }
+    }
 }

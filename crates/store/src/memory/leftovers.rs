@@ -207,6 +207,11 @@ impl Tables {
         of_group.any(|leftover| leftover.reason.is_ours() && leftover.id.register.key() == group)
     }
 
+    pub(super) fn has_leftovers(&self, group: &str) -> bool {
+        let mut of_group = self.leftovers.values();
+        of_group.any(|leftover| leftover.id.register.key() == group)
+    }
+
     /// Removes the register of a group.
     pub(super) fn remove_register(&mut self, group: &str) {
         self.leftovers

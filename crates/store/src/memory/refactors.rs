@@ -41,8 +41,8 @@ impl Refactors for Memory {
         for group in &relocated.created {
             tables.groups.insert(group.id.key(), group.clone());
         }
-        for (key, _) in &relocated.references {
-            tables.references.remove(key);
+        for (id, _) in &relocated.references {
+            tables.references.remove(&id.key());
         }
         for (_, reference) in &relocated.references {
             let key = reference.id.key();
@@ -51,8 +51,8 @@ impl Refactors for Memory {
         let events = relocated.events.iter().map(|(_, event)| event.clone());
         tables.events.extend(events);
         let mut removed = Vec::new();
-        for group in &new.record.content.groups.remove {
-            removed.extend(tables.remove_emptied(&group.id, &new));
+        for group in rules::emptied(&new, undone.as_ref(), &before) {
+            removed.extend(tables.remove_emptied(&group.id));
         }
         if let Some(undone) = undone {
             tables.refactors.insert(undone.id, undone);
@@ -159,18 +159,14 @@ impl Tables {
         }
     }
 
-    /// Removes a group in which nothing is left, and returns it.
-    fn remove_emptied(&mut self, id: &GroupId, new: &ApplyRefactor) -> Option<ResourceGroup> {
+    /// Removes a group if nothing is lost with it, and returns it.
+    fn remove_emptied(&mut self, id: &GroupId) -> Option<ResourceGroup> {
         let key = id.key();
-        let is_empty = self.references_of(id).is_empty()
+        let loses_nothing = self.references_of(id).is_empty()
             && self.live_in(&key).is_none()
-            && !self.has_leftovers_of_ours(&key);
-        if !is_empty {
-            return None;
-        }
-        self.remove_register(&key);
-        self.unassign(id, &rules::removal(new));
-        self.groups.remove(&key)
+            && !self.has_leftovers(&key)
+            && !self.is_assigned(id);
+        loses_nothing.then(|| self.groups.remove(&key)).flatten()
     }
 }
 

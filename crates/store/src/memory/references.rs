@@ -111,6 +111,7 @@ impl References for Memory {
         let reference = tables.references.get_mut(&learned.id.key());
         let unchanged = reference.filter(|reference| {
             is_untouched
+                && reference.lineage == learned.lineage
                 && reference.revision + 1 == learned.revision
                 && reference.created_at == learned.created_at
                 && reference.identifier == learned.identifier

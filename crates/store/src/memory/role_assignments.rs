@@ -1,4 +1,5 @@
 use async_trait::async_trait;
+use ucp_access::Scope;
 use ucp_model::operation::Header;
 use ucp_model::{GroupId, RoleAssignmentId, Timestamp};
 
@@ -55,6 +56,13 @@ impl RoleAssignments for Memory {
 }
 
 impl Tables {
+    /// Whether a role assignment names the group.
+    pub(super) fn is_assigned(&self, group: &GroupId) -> bool {
+        let scope = Scope::group(group);
+        let mut assignments = self.role_assignments.values();
+        assignments.any(|assignment| assignment.body.grant.scopes.contains(&scope))
+    }
+
     /// Removes the group from the role assignments that name it, and records that.
     pub(super) fn unassign(&mut self, group: &GroupId, deletion: &Header) {
         let (caller, now) = (&deletion.caller, rules::ended_at(deletion));

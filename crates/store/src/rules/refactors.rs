@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ucp_model::operation::Header;
 use ucp_model::{
-    GroupId, NewResourceGroup, OperationId, ProvisioningState, Refactor, RefactorGroup,
-    RefactorStatus, Reference, ReferenceId, ResourceGroup,
+    GroupId, NewResourceGroup, ProvisioningState, Refactor, RefactorGroup, RefactorStatus,
+    Reference, ReferenceId, ResourceGroup,
 };
 
 use super::history::moved;
-use super::refuse_busy;
+use super::{judge_forgetting, refuse_busy};
 use crate::{ApplyRefactor, Error, Event};
 
 /// Returns why the recorded status of a refactor does not permit that it is `applied`, or undone.
@@ -53,8 +52,8 @@ pub struct BeforeRefactor {
 pub struct Relocated {
     /// The groups that it creates.
     pub created: Vec<ResourceGroup>,
-    /// What moves, by its old key, as it is at its new id.
-    pub references: Vec<(String, Reference)>,
+    /// What moves, by its old id, as it is at its new id.
+    pub references: Vec<(ReferenceId, Reference)>,
     /// An event under both ids of each.
     pub events: Vec<(ReferenceId, Event)>,
 }
@@ -83,8 +82,6 @@ pub fn relocate(new: &ApplyRefactor, before: &BeforeRefactor) -> Result<Relocate
         }
         created.push(made);
     }
-    let recorded = before.references.values();
-    let revision = recorded.map(|it| it.revision).max().unwrap_or_default() + 1;
     let mut relocated = Relocated {
         created,
         ..Relocated::default()
@@ -125,20 +122,20 @@ pub fn relocate(new: &ApplyRefactor, before: &BeforeRefactor) -> Result<Relocate
                 alias: it.to.alias.clone(),
             },
             updated_at: now,
-            // No id gets an ETag that another reference had there.
-            revision,
+            revision: reference.revision + 1,
             ..reference.clone()
         };
         for id in [&reference.id, &after.id] {
             let event = moved(id, reference, &after, new);
             relocated.events.push((id.clone(), event));
         }
-        relocated.references.push((it.from.key(), after));
+        relocated.references.push((reference.id.clone(), after));
     }
     Ok(relocated)
 }
 
-/// Returns the record to write: with the ETags that what moves has from now on, and the groups that were removed as they were.
+/// Returns the record to write: with the ids and the ETags of what has moved as they were recorded and are from now on, and the
+/// groups that were removed as they were.
 pub fn refactored(
     new: &ApplyRefactor,
     relocated: &Relocated,
@@ -147,7 +144,9 @@ pub fn refactored(
     let mut record = new.record.clone();
     record.status = RefactorStatus::Applied;
     let moves = record.content.moves.iter_mut();
-    for (it, (_, after)) in moves.zip(&relocated.references) {
+    for (it, (before, after)) in moves.zip(&relocated.references) {
+        it.from = before.clone();
+        it.to = after.id.clone();
         it.etag = Some(after.etag().as_str().to_owned());
     }
     record.content.groups.remove = removed
@@ -162,26 +161,32 @@ pub fn refactored(
     record
 }
 
+/// Returns the groups that a refactor may remove, in the order of their keys: those that it names for that, if it moves
+/// something out of them, or the refactor that it takes back has created them. A group whose policy the caller may not lower
+/// stays, as it would not be deleted. The engine removes them unless something would be lost with them.
+pub fn emptied<'a>(
+    new: &ApplyRefactor,
+    undone: Option<&Refactor>,
+    before: &'a BeforeRefactor,
+) -> Vec<&'a ResourceGroup> {
+    let content = &new.record.content;
+    let left = content.moves.iter().map(|it| &it.from.group);
+    let created = undone.map(|undone| undone.content.groups.create.as_slice());
+    let created = created.unwrap_or_default().iter().map(|group| &group.id);
+    let concerned: BTreeSet<String> = left.chain(created).map(GroupId::key).collect();
+    let named = content.groups.remove.iter().map(|group| group.id.key());
+    let named: BTreeSet<String> = named.filter(|key| concerned.contains(key)).collect();
+    let groups = named.iter().filter_map(|key| before.groups.get(key));
+    groups
+        .filter(|group| judge_forgetting(group.body.policy(), new.keeps_plan_policy).is_ok())
+        .collect()
+}
+
 /// Returns a refactor that another one takes back.
 pub fn undone(recorded: &Refactor, by: &Refactor) -> Refactor {
     Refactor {
         status: RefactorStatus::Undone,
         changed_at: by.changed_at,
         ..recorded.clone()
-    }
-}
-
-/// Returns what the removal of a group is recorded as, with which the rights over it end.
-pub fn removal(new: &ApplyRefactor) -> Header {
-    let now = new.record.changed_at;
-    Header {
-        id: OperationId(new.record.id.0),
-        parent: None,
-        correlation_id: new.correlation_id.clone(),
-        caller: new.caller.clone(),
-        accepted_at: now,
-        due_at: now,
-        cancel_requested_at: None,
-        ended_at: None,
     }
 }
