@@ -1,14 +1,19 @@
 //! The plans that are kept.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
+use serde_json::json;
 use ucp_model::{KeptPlan, Operation, PlanId, PlanUse, Review, Timestamp};
 use ucp_store::rules::{self, Claimant};
 use ucp_store::{Error, KeptPlans, Reviewed, Sealed, StoredPlan};
 
 use crate::Sql;
-use crate::database::{Abort, Row, Transaction, statements, transaction, values};
+use crate::database::{Abort, Row, Transaction, Value, statements, transaction, values};
 use crate::json::{from_json, parsed, to_json};
 
+/// What is longer is written by a statement of its own.
+const SMALL_BYTES: usize = 64 << 10;
 /// When a plan is over that an operation carries out.
 const NEVER: i64 = i64::MAX;
 
@@ -19,9 +24,32 @@ macro_rules! columns {
     };
 }
 
+/// The columns of a new row.
+macro_rules! new_columns {
+    () => {
+        concat!(columns!(), ", over_at, relied_on, content, declared, units")
+    };
+}
+
 statements! {
-    INSERT = ["INSERT INTO plans (", columns!(), ", over_at, relied_on, content, declared, units)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"];
+    /// The transaction does not wait until its log is on the disk, or on a standby. A plan is a look: if the server crashes or
+    /// fails over shortly afterwards, the plan may be gone, and whoever has its id asks for another one. What reviews it or uses it
+    /// waits, and everything that was written before is then safe too.
+    /// <https://www.postgresql.org/docs/current/wal-async-commit.html>
+    INSERT = [""] postgres "WITH relaxed AS (SELECT set_config('synchronous_commit', 'off', true)) " sqlite "" ["INSERT INTO plans (", new_columns!(), ")
+        SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13"]
+        postgres " FROM relaxed" sqlite " WHERE TRUE" [" ON CONFLICT (id) DO NOTHING"];
+    /// The same. The plans are a JSON array.
+    INSERT_SEVERAL = [""] postgres "WITH relaxed AS (SELECT set_config('synchronous_commit', 'off', true)) " sqlite "" ["INSERT INTO plans (", new_columns!(), ") "]
+        postgres "SELECT id, plane, group_id, created_by, created_at, expires_at, fingerprint, course, over_at, relied_on,
+                decode(content, 'hex'), decode(declared, 'hex'), units
+            FROM relaxed, json_to_recordset($1::json) AS given(id text, plane text, group_id text, created_by text,
+                created_at bigint, expires_at bigint, fingerprint text, course text, over_at bigint, relied_on bigint,
+                content text, declared text, units bigint)"
+        sqlite "SELECT value->>'id', value->>'plane', value->>'group_id', value->>'created_by', value->>'created_at',
+                value->>'expires_at', value->>'fingerprint', value->>'course', value->>'over_at', value->>'relied_on',
+                unhex(value->>'content'), unhex(value->>'declared'), value->>'units'
+            FROM json_each($1) WHERE TRUE" [" ON CONFLICT (id) DO NOTHING"];
     GET = ["SELECT ", columns!(), ", content, declared, units FROM plans WHERE id = $1"];
     LOCK = ["SELECT ", columns!(), " FROM plans WHERE id = $1"] lock " FOR UPDATE";
     WRITE = ["UPDATE plans SET course = $2, over_at = $3, relied_on = $4, declared = CASE WHEN $5 = 1 THEN declared END
@@ -56,28 +84,14 @@ statements! {
 #[async_trait]
 impl KeptPlans for Sql {
     async fn keep_plan(&self, new: StoredPlan) -> Result<(), Error> {
-        let StoredPlan {
-            plan,
-            content,
-            declared,
-            units,
-        } = new;
-        let values = values![
-            plan.id.to_string(),
-            plan.plane.as_str(),
-            plan.group.as_ref().map(ToString::to_string),
-            plan.created_by.as_str(),
-            plan.created_at.as_millis(),
-            plan.expires_at.as_millis(),
-            plan.fingerprint.as_str(),
-            to_json(&plan.course)?,
-            over_at(&plan),
-            plan.is_relied_on(),
-            content.0,
-            declared.map(|declared| declared.0),
-            i64::try_from(units).unwrap_or(i64::MAX),
-        ];
-        self.database.write(INSERT, values).await.map(drop)
+        let declared = new.declared.as_ref();
+        let bytes = new.content.0.len() + declared.map_or(0, |declared| declared.0.len());
+        if bytes > SMALL_BYTES {
+            return self.database.write(INSERT, inserted(new)?).await.map(drop);
+        }
+        let row = given(&new)?.into();
+        let insert = |rows| self.insert_plans(rows);
+        self.new_plans.ask(row, insert).await
     }
 
     async fn get_plan(&self, id: PlanId) -> Result<Option<StoredPlan>, Error> {
@@ -138,6 +152,14 @@ impl KeptPlans for Sql {
     }
 }
 
+impl Sql {
+    async fn insert_plans(&self, rows: Vec<Arc<str>>) -> Result<Vec<()>, Error> {
+        let given = format!("[{}]", rows.join(","));
+        self.database.write(INSERT_SEVERAL, values![given]).await?;
+        Ok(vec![(); rows.len()])
+    }
+}
+
 /// Writes that a new operation carries out a plan, if it does, and returns that. The plan of a child is that of its parent.
 pub(crate) async fn use_plan(
     transaction: &mut Transaction,
@@ -192,6 +214,56 @@ async fn write(
     ];
     transaction.execute(WRITE, values).await?;
     Ok(())
+}
+
+/// Returns the values of [`INSERT`].
+fn inserted(new: StoredPlan) -> Result<Vec<Value>, Error> {
+    let StoredPlan {
+        plan,
+        content,
+        declared,
+        units,
+    } = new;
+    Ok(values![
+        plan.id.to_string(),
+        plan.plane.as_str(),
+        plan.group.as_ref().map(ToString::to_string),
+        plan.created_by.as_str(),
+        plan.created_at.as_millis(),
+        plan.expires_at.as_millis(),
+        plan.fingerprint.as_str(),
+        to_json(&plan.course)?,
+        over_at(&plan),
+        plan.is_relied_on(),
+        content.0,
+        declared.map(|declared| declared.0),
+        i64::try_from(units).unwrap_or(i64::MAX),
+    ])
+}
+
+/// Returns a plan, as [`INSERT_SEVERAL`] takes it.
+fn given(new: &StoredPlan) -> Result<String, Error> {
+    let StoredPlan {
+        plan,
+        content,
+        declared,
+        units,
+    } = new;
+    to_json(&json!({
+        "id": plan.id,
+        "plane": plan.plane,
+        "group_id": plan.group.as_ref().map(ToString::to_string),
+        "created_by": plan.created_by,
+        "created_at": plan.created_at.as_millis(),
+        "expires_at": plan.expires_at.as_millis(),
+        "fingerprint": plan.fingerprint,
+        "course": to_json(&plan.course)?,
+        "over_at": over_at(plan),
+        "relied_on": i64::from(plan.is_relied_on()),
+        "content": hex::encode(&content.0),
+        "declared": declared.as_ref().map(|declared| hex::encode(&declared.0)),
+        "units": units,
+    }))
 }
 
 fn over_at(plan: &KeptPlan) -> i64 {

@@ -18,6 +18,7 @@ mod credentials;
 mod database;
 mod erasing;
 mod events;
+mod gathering;
 mod groups;
 mod json;
 mod kept_plans;

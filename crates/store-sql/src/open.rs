@@ -11,6 +11,7 @@ use ucp_store::{Error, Leases};
 use crate::Sql;
 use crate::connections::Connections;
 use crate::database::Database;
+use crate::gathering::Gathering;
 use crate::migrations;
 use crate::nudges::Nudges;
 use crate::sealed_json::Missing;
@@ -23,6 +24,10 @@ const WRITERS: usize = 10;
 const READERS: usize = 10;
 /// The number of connections that read from SQLite.
 const SQLITE_READERS: u32 = 4;
+/// How many aliases one statement reads. Their rows may be large.
+const ALIASES_AT_ONCE: usize = 16;
+/// How many plans one statement writes. Large ones have a statement of their own.
+const PLANS_AT_ONCE: usize = 64;
 /// The mode of a file that only its owner reads and writes.
 const OF_OWNER: u32 = 0o600;
 
@@ -92,6 +97,8 @@ impl Sql {
             },
             nudges: None,
             unreadable: Unreadable::default(),
+            new_plans: Gathering::new(PLANS_AT_ONCE),
+            asked_aliases: Gathering::new(ALIASES_AT_ONCE),
             _lock: Some(lock),
         };
         store
@@ -118,6 +125,8 @@ impl Sql {
             },
             nudges: None,
             unreadable: Unreadable::default(),
+            new_plans: Gathering::new(PLANS_AT_ONCE),
+            asked_aliases: Gathering::new(ALIASES_AT_ONCE),
             _lock: None,
         })
     }
@@ -159,6 +168,8 @@ impl Sql {
             },
             nudges: Some(nudges.map_err(OpenError::Connect)?),
             unreadable: Unreadable::default(),
+            new_plans: Gathering::new(PLANS_AT_ONCE),
+            asked_aliases: Gathering::new(ALIASES_AT_ONCE),
             _lock: None,
         })
     }

@@ -1,5 +1,6 @@
 //! What each statement reads. A plan must not depend on luck: with no statistics, with those of empty tables and with
-//! those of the rows that are there, a statement reads no more rows than it is given a bound for.
+//! those of the rows that are there, a statement reads no more rows than it is given a bound for. And what each waits for: only
+//! that of new plans may be lost in a crash.
 
 use serde_json::Value as Json;
 use sqlx::{
@@ -118,24 +119,31 @@ async fn explain(
         false => format!("({items})"),
     };
     let (types, literals) = (list(types.join(", ")), list(literals.join(", ")));
-    let mut plan = String::new();
+    let (mut plan, mut waits_for_log) = (String::new(), String::new());
     for sql in [
         "BEGIN".to_owned(),
         format!("SET LOCAL plan_cache_mode = {mode}"),
         format!("PREPARE statement{types} AS {}", statement.postgres),
         format!("EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE statement{literals}"),
+        "SHOW synchronous_commit".to_owned(),
         "DEALLOCATE statement".to_owned(),
         "ROLLBACK".to_owned(),
     ] {
         let rows = sqlx::raw_sql(AssertSqlSafe(sql.clone())).fetch_all(&mut *connection);
         let rows = rows.await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+        let text = || rows[0].try_get_raw(0).unwrap().as_str().unwrap().to_owned();
         if sql.starts_with("EXPLAIN") {
-            let text = rows[0].try_get_raw(0).unwrap();
-            plan = text.as_str().unwrap().to_owned();
+            plan = text();
+        }
+        if sql.starts_with("SHOW") {
+            waits_for_log = text();
         }
     }
     let plan: Json = serde_json::from_str(&plan).unwrap();
-    let mut reads = Reads::default();
+    let mut reads = Reads {
+        waits_for_log,
+        ..Reads::default()
+    };
     reads.add(&plan[0]["Plan"]);
     reads
 }
@@ -145,6 +153,8 @@ struct Reads {
     rows: u64,
     /// The nodes that read a table, in words.
     scans: Vec<String>,
+    /// `synchronous_commit` of the transaction.
+    waits_for_log: String,
 }
 
 impl Reads {
@@ -189,6 +199,11 @@ async fn postgres_reads_no_more_than_it_needs(statistics: Statistics) {
                 let mut tables = TABLES.iter();
                 tables.any(|table| scan.starts_with(&format!("Seq Scan on \"{table}\"")))
             });
+            let waits_for_log = match name.starts_with("kept_plans::INSERT") {
+                true => "off",
+                false => "on",
+            };
+            assert_eq!(reads.waits_for_log, waits_for_log, "{name}");
             if reads.rows > bound || (scans_all && bound != EVERYTHING) {
                 wrong.push(format!("{name} ({mode}): {reads:?}, not {bound}"));
             }

@@ -13,25 +13,36 @@ use ucp_store::{
 };
 
 use crate::busy::{ended_last_on, live_on};
-use crate::database::{Abort, Transaction, statements, transaction, values};
+use crate::database::{Abort, Row, Transaction, statements, transaction, values};
 use crate::json::to_json;
 use crate::reference_row::{self, columns, delete, is_lineage_taken, lock, other_owner, put};
 use crate::{Sql, busy, events, groups, leftover_row};
 
 statements! {
-    RECORDED = ["SELECT groups.*, ", columns!(), ",
+    /// The keys of groups and references are a JSON array. Each is looked up: a join could read all references.
+    RECORDED = ["SELECT asked.place, groups.*, ", columns!(), ",
             ", live_on!("resource_references.target_key"), " AS holder,
             ", ended_last_on!("resource_references.target_key"), " AS last_ended,
             CASE WHEN resource_references.key IS NULL THEN (
-                SELECT named.key FROM resource_references AS named WHERE COALESCE(named.lineage, named.key) = $2
+                SELECT named.key FROM resource_references AS named WHERE COALESCE(named.lineage, named.key) = asked.asked_key
             ) END AS named_after_it
-        FROM (
-            SELECT id AS group_id, location AS group_location, tags AS group_tags, body AS group_body,
+        FROM ("]
+        postgres "SELECT place, pair->>0 AS asked_group, pair->>1 AS asked_key
+            FROM json_array_elements($1::json) WITH ORDINALITY AS given(pair, place)
+        ) AS asked JOIN LATERAL ("
+        sqlite "SELECT key + 1 AS place, value->>0 AS asked_group, value->>1 AS asked_key FROM json_each($1)
+        ) AS asked CROSS JOIN (" ["
+            SELECT key AS group_key_of, id AS group_id, location AS group_location, tags AS group_tags, body AS group_body,
                 created_at AS group_created_at, updated_at AS group_updated_at, revision AS group_revision,
                 deletion AS group_deletion
-            FROM resource_groups WHERE key = $1
-        ) AS groups
-        LEFT JOIN resource_references ON resource_references.key = $2"];
+            FROM resource_groups"]
+        postgres " WHERE key = asked.asked_group LIMIT 1
+        ) AS groups ON TRUE
+        LEFT JOIN LATERAL (
+            SELECT * FROM resource_references AS named WHERE named.key = asked.asked_key LIMIT 1
+        ) AS resource_references ON TRUE"
+        sqlite ") AS groups ON groups.group_key_of = asked.asked_group
+        LEFT JOIN resource_references ON resource_references.key = asked.asked_key";
     COUNT = ["SELECT COUNT(*) AS counted FROM (
             SELECT key FROM resource_references WHERE group_key = $1 ORDER BY key LIMIT $2
         ) AS bounded"];
@@ -52,21 +63,9 @@ impl References for Sql {
     }
 
     async fn recorded_alias(&self, id: &ReferenceId) -> Result<RecordedAlias, Error> {
-        let values = values![id.group.key(), id.key()];
-        let rows = self.database.read(RECORDED, values).await?;
-        let row = rows.first().ok_or(Error::NoSuchGroup)?;
-        let is_known = row.get::<Option<&str>>("id")?.is_some();
-        let reference = is_known.then(|| reference_row::read(row)).transpose()?;
-        Ok(RecordedAlias {
-            group: groups::read_after(row, "group_")?,
-            target: RecordedTarget {
-                holder: busy::id(row, "holder")?,
-                is_referenced: reference.as_ref().is_some_and(|r| r.identifier.is_some()),
-                last_ended: busy::id(row, "last_ended")?,
-            },
-            is_lineage_taken: row.get::<Option<&str>>("named_after_it")?.is_some(),
-            reference,
-        })
+        let read = |ids| self.recorded_aliases(ids);
+        let row = self.asked_aliases.ask(id.clone(), read).await?;
+        recorded_alias(&row.ok_or(Error::NoSuchGroup)?)
     }
 
     async fn list_references(
@@ -182,6 +181,40 @@ impl References for Sql {
     async fn list_events(&self, reference: &ReferenceId) -> Result<Vec<Event>, Error> {
         events::list(&self.database, reference).await
     }
+}
+
+impl Sql {
+    /// Returns the row of each alias, for its caller to read; none if there is no such group.
+    async fn recorded_aliases(&self, ids: Vec<ReferenceId>) -> Result<Vec<Option<Row>>, Error> {
+        let keys: Vec<_> = ids.iter().map(|id| (id.group.key(), id.key())).collect();
+        let rows = self
+            .database
+            .read(RECORDED, values![to_json(&keys)?])
+            .await?;
+        let mut recorded: Vec<_> = ids.iter().map(|_| None).collect();
+        for row in rows {
+            let place: usize = row.count("place")?;
+            if let Some(recorded) = recorded.get_mut(place.wrapping_sub(1)) {
+                *recorded = Some(row);
+            }
+        }
+        Ok(recorded)
+    }
+}
+
+fn recorded_alias(row: &Row) -> Result<RecordedAlias, Error> {
+    let is_known = row.get::<Option<&str>>("id")?.is_some();
+    let reference = is_known.then(|| reference_row::read(row)).transpose()?;
+    Ok(RecordedAlias {
+        group: groups::read_after(row, "group_")?,
+        target: RecordedTarget {
+            holder: busy::id(row, "holder")?,
+            is_referenced: reference.as_ref().is_some_and(|r| r.identifier.is_some()),
+            last_ended: busy::id(row, "last_ended")?,
+        },
+        is_lineage_taken: row.get::<Option<&str>>("named_after_it")?.is_some(),
+        reference,
+    })
 }
 
 /// Writes an adoption. The resource stays locked until then: otherwise an operation could be accepted on it, delete it,

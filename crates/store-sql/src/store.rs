@@ -2,10 +2,11 @@ use std::fs::File;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use ucp_model::Timestamp;
+use ucp_model::{ReferenceId, Timestamp};
 use ucp_store::{Cipher, Error, Reachable};
 
-use crate::database::{Database, statements, values};
+use crate::database::{Database, Row, statements, values};
+use crate::gathering::Gathering;
 use crate::nudges::{Nudges, Topic};
 use crate::unreadable::Unreadable;
 
@@ -17,6 +18,10 @@ pub struct Sql {
     pub(crate) nudges: Option<Nudges>,
     /// The operations that could not be read.
     pub(crate) unreadable: Unreadable,
+    /// The plans that are written together.
+    pub(crate) new_plans: Gathering<Arc<str>, ()>,
+    /// The aliases that are read together.
+    pub(crate) asked_aliases: Gathering<ReferenceId, Option<Row>>,
     /// With SQLite: keeps other processes out for the lifetime of the store.
     pub(crate) _lock: Option<File>,
 }

@@ -40,7 +40,8 @@ pub enum Reviewed {
 /// [`finish_operation`](crate::Operations::finish_operation) says what has come of that.
 #[async_trait]
 pub trait KeptPlans: Send + Sync {
-    /// Stores a new plan.
+    /// Stores a new plan. One that is there already stays as it is. If the database crashes or fails over shortly
+    /// afterwards, the plan may be gone, unless it was reviewed or used by then.
     async fn keep_plan(&self, plan: StoredPlan) -> Result<(), Error>;
 
     /// Returns the plan, if it was kept and has not been removed yet.

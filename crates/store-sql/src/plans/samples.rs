@@ -477,7 +477,12 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ),
         (
             "references::RECORDED",
-            (values!["group-200", "reference-5002"], 3),
+            (
+                values![
+                    r#"[["group-200", "reference-5002"], ["group-200", "reference-4001"], ["group-1", "none"]]"#
+                ],
+                9,
+            ),
         ),
         ("busy::BUSY_TARGET", (values!["target-4001"], 1)),
         ("busy::LOCK_TARGET", (values!["target-4001"], 1)),
@@ -661,6 +666,16 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                     bytes(),
                     bytes(),
                     1
+                ],
+                0,
+            ),
+        ),
+        (
+            "kept_plans::INSERT_SEVERAL",
+            (
+                values![
+                    r#"[{"id": "plan-of-several", "plane": "local", "created_by": "caller", "created_at": 1, "expires_at": 2,
+                        "fingerprint": "", "course": "{}", "over_at": 2, "relied_on": 0, "content": "00", "units": 1}]"#
                 ],
                 0,
             ),

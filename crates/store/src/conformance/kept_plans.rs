@@ -1,5 +1,6 @@
 //! Plans that are kept, and the operations that carry them out.
 
+use tokio::task::JoinSet;
 use ucp_model::operation::group::{Application, Task};
 use ucp_model::operation::{Call, State};
 use ucp_model::{
@@ -8,7 +9,9 @@ use ucp_model::{
 };
 
 use super::fixture::*;
-use crate::{Error, Forgotten, GroupUpdate, NewOperation, Precondition, Reviewed, StoredPlan};
+use crate::{
+    Error, Forgotten, GroupUpdate, NewOperation, Precondition, Reviewed, Sealed, StoredPlan,
+};
 
 pub(super) fn plan_id(number: u64) -> PlanId {
     PlanId(operation_id(number).0)
@@ -81,15 +84,54 @@ async fn set_policy(store: &Engine, policy: PlanPolicy) {
     assert_eq!(update.await.unwrap().body.policy(), policy);
 }
 
-/// A plan is read as it was kept, with or without a group.
+/// A plan is read as it was kept: with or without a group or a declaration, small or large, alone or with others.
 pub async fn a_plan_is_remembered(store: Engine) {
     assert_eq!(store.get_plan(plan_id(1)).await.unwrap(), None);
-    let mut other = plan(2);
-    other.plan.group = None;
-    for plan in [plan(1), other] {
-        keep(&store, &plan).await;
+    let mut without_group = plan(2);
+    without_group.plan.group = None;
+    let mut without_declaration = plan(3);
+    without_declaration.declared = None;
+    let mut large = plan(4);
+    large.content = Sealed((0..=255).cycle().take(1 << 20).collect());
+    let mut largely_declared = plan(40);
+    largely_declared.declared = Some(Sealed(vec![7; 1 << 20]));
+    let alone = [
+        plan(1),
+        without_group,
+        without_declaration,
+        large,
+        largely_declared,
+    ];
+    for plan in &alone {
+        keep(&store, plan).await;
+    }
+    let together: Vec<_> = (5..40).map(plan).collect();
+    let mut keeping = JoinSet::new();
+    for plan in together.clone() {
+        let store = store.clone();
+        keeping.spawn(async move { keep(&store, &plan).await });
+    }
+    keeping.join_all().await;
+    for plan in alone.into_iter().chain(together) {
         let found = store.get_plan(plan.plan.id).await.unwrap();
         assert_eq!(found, Some(plan));
+    }
+}
+
+/// A statement whose reply was lost may be sent again.
+pub async fn a_plan_is_kept_once(store: Engine) {
+    for large in [false, true] {
+        let number = 1 + u64::from(large);
+        let mut new = plan(number);
+        if large {
+            new.content = Sealed(vec![7; 1 << 20]);
+        }
+        keep(&store, &new).await;
+        let approve = review(ReviewVerdict::Approve, 5);
+        store.review_plan(new.plan.id, &approve).await.unwrap();
+        let reviewed = stored(&store, number).await;
+        keep(&store, &new).await;
+        assert_eq!(stored(&store, number).await, reviewed);
     }
 }
 

@@ -188,6 +188,7 @@ macro_rules! conformance {
                 tokens_have_a_limit_and_an_end
             }
             kept_plans {
+                a_plan_is_kept_once
                 a_plan_is_remembered
                 a_plan_is_reviewed
                 a_plan_follows_its_operation

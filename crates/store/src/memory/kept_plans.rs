@@ -9,7 +9,7 @@ use crate::{Error, KeptPlans, Reviewed, StoredPlan, rules};
 #[async_trait]
 impl KeptPlans for Memory {
     async fn keep_plan(&self, plan: StoredPlan) -> Result<(), Error> {
-        self.tables().plans.insert(plan.plan.id, plan);
+        self.tables().plans.entry(plan.plan.id).or_insert(plan);
         Ok(())
     }
 

@@ -39,6 +39,8 @@ pub(crate) enum Surroundings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     GetByName,
+    /// A `:get` of what the other requests with an alias are about.
+    GetByAlias,
     /// The status of an operation that has ended.
     Status,
     /// A PUT of what is there.
@@ -60,6 +62,7 @@ impl Kind {
     pub(crate) fn expected(self) -> StatusCode {
         match self {
             Self::GetByName
+            | Self::GetByAlias
             | Self::Status
             | Self::PutAgainByName
             | Self::PutAgainByAlias
@@ -107,7 +110,15 @@ impl Site {
             (None, format!("sqlite://{}", file.display()))
         };
         let endpoint = format!("http://{endpoint}");
-        let arguments = ["--database-url", &database, "--aws-endpoint-url", &endpoint];
+        let arguments = [
+            "--database-url",
+            &database,
+            "--aws-endpoint-url",
+            &endpoint,
+            // Each what-if keeps a plan.
+            "--quota-caller-plans",
+            "10000000",
+        ];
         let arguments = arguments.map(str::to_owned);
         let ucp = {
             let binary = binary.to_owned();
@@ -160,6 +171,7 @@ async fn prepare(
     let puts = (0..names).map(|number| put_by_name(server, &format!("name-{number}")));
     let statuses = make(server, puts.collect()).await;
     let by_alias = [
+        Kind::GetByAlias,
         Kind::PutAgainByAlias,
         Kind::PutAgainWithToken,
         Kind::WhatIfByAlias,
@@ -185,6 +197,7 @@ async fn prepare(
                 "",
             )
         }),
+        Kind::GetByAlias => each(count, &|number| get_by_alias(server, number)),
         Kind::Status => each(count, &|number| {
             request(server, Method::GET, &statuses[number], "")
         }),
@@ -261,13 +274,20 @@ fn put_by_alias(server: SocketAddr, number: usize) -> Prepared {
     by_alias_to(server, "put", number)
 }
 
-fn by_alias_to(server: SocketAddr, action: &str, number: usize) -> Prepared {
+fn get_by_alias(server: SocketAddr, number: usize) -> Prepared {
+    let path = format!("{}/AWS.EC2/VPC/:get", providers());
+    request(server, Method::POST, &path, &of_alias(number).to_string())
+}
+
+fn of_alias(number: usize) -> Value {
     let alias = format!("vpc-{number}");
-    let body = json!({
-        "alias": alias,
-        "trackedBy": format!("{GROUP}/providers/AWS.EC2/VPC:reference/{alias}"),
-        "properties": vpc(),
-    });
+    let tracked_by = format!("{GROUP}/providers/AWS.EC2/VPC:reference/{alias}");
+    json!({"alias": alias, "trackedBy": tracked_by})
+}
+
+fn by_alias_to(server: SocketAddr, action: &str, number: usize) -> Prepared {
+    let mut body = of_alias(number);
+    body["properties"] = vpc();
     let path = format!("{}/AWS.EC2/VPC/:{action}", providers());
     request(server, Method::POST, &path, &body.to_string())
 }

@@ -22,12 +22,12 @@ impl Row {
     pub(crate) fn base(self) -> Self {
         let kind = match self.kind {
             Kind::PutAgainWithToken => Kind::PutAgainByAlias,
+            Kind::WhatIfByAlias | Kind::WhatIfSet => Kind::GetByAlias,
             Kind::GetByName
+            | Kind::GetByAlias
             | Kind::Status
             | Kind::PutAgainByName
             | Kind::PutAgainByAlias
-            | Kind::WhatIfByAlias
-            | Kind::WhatIfSet
             | Kind::CreateByName => Kind::GetByName,
         };
         Self { kind, ..self }
@@ -41,6 +41,7 @@ impl Row {
         };
         let kind = match self.kind {
             Kind::GetByName => "get-by-name",
+            Kind::GetByAlias => "get-by-alias",
             Kind::Status => "status",
             Kind::PutAgainByName => "put-again-by-name",
             Kind::PutAgainByAlias => "put-again-by-alias",
@@ -233,6 +234,7 @@ fn label(row: &Row) -> String {
     };
     let kind = match row.kind {
         Kind::GetByName => "GET by name",
+        Kind::GetByAlias => "`:get` by alias",
         Kind::Status => "status of an operation",
         Kind::PutAgainByName => "same put again, by name",
         Kind::PutAgainByAlias => "same put again, by alias",
