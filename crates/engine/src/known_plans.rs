@@ -1,12 +1,12 @@
-//! The plans that operations carry out. Each is opened and read once, since each look of each member of a set needs its own
-//! part. A plan never changes.
+//! The plans that operations carry out. Each is opened once, since each look of each member of a set needs its own part, and
+//! kept as text, a tenth of what its values take. A plan never changes.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hashlink::LruCache;
+use serde_json::value::RawValue;
 use tokio::sync::OnceCell;
-use ucp_look::PlannedMember;
 use ucp_model::{PlanId, Timestamp};
 
 use crate::abandoned::Abandoned;
@@ -28,16 +28,16 @@ struct Entry {
 /// What is remembered of a plan.
 #[derive(Default)]
 pub(crate) struct Known {
-    /// Its members; none if it is gone or cannot be read.
-    members: Arc<[PlannedMember]>,
+    /// The texts of its members; none if it is gone or cannot be read.
+    members: Arc<[Box<RawValue>]>,
     /// How much memory they take.
     bytes: usize,
 }
 
 impl Known {
-    pub(crate) fn new(members: Vec<PlannedMember>) -> Self {
+    pub(crate) fn new(members: Vec<Box<RawValue>>) -> Self {
         Self {
-            bytes: members.iter().map(PlannedMember::bytes).sum(),
+            bytes: members.iter().map(|member| member.get().len()).sum(),
             members: members.into(),
         }
     }
@@ -49,7 +49,7 @@ impl KnownPlans {
     }
 
     /// Returns the members of a plan that is remembered.
-    pub(crate) fn known(&self, plan: PlanId, now: Timestamp) -> Option<Arc<[PlannedMember]>> {
+    pub(crate) fn known(&self, plan: PlanId, now: Timestamp) -> Option<Arc<[Box<RawValue>]>> {
         let mut plans = self.plans();
         let entry = plans.get_mut(&plan)?;
         entry.asked_at = now;
@@ -62,7 +62,7 @@ impl KnownPlans {
         plan: PlanId,
         now: Timestamp,
         load: impl AsyncFnOnce() -> Result<Known, Abandoned>,
-    ) -> Result<Arc<[PlannedMember]>, Abandoned> {
+    ) -> Result<Arc<[Box<RawValue>]>, Abandoned> {
         let known = {
             let mut plans = self.plans();
             let known = plans.remove(&plan).map(|entry| entry.known);

@@ -60,13 +60,13 @@ impl Stepper<'_> {
         let Some(used) = work(&self.claimed.operation.work)?.plan else {
             return Ok(None);
         };
-        let members = self.planned_members(used).await?;
+        let member = self.planned_member(used).await?;
         let work = work(&self.claimed.operation.work)?;
         let Some(schema) = &self.schema else {
             return Ok(None);
         };
         let baseline = self.claimed.baseline.as_ref();
-        Ok(match members.get(used.member.unwrap_or_default()) {
+        Ok(match &member {
             Some(member) => member.departed(work, baseline, schema, presence, planned),
             None => Some(departure(work, Vec::new())),
         })

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
 use ucp_look::PlannedMember;
 use ucp_model::PlanUse;
 use ucp_seal::AssociatedData;
@@ -14,11 +15,26 @@ use crate::known_plans::Known;
 const QUICK_BYTES: usize = 64 << 10;
 
 impl Stepper<'_> {
-    /// Returns the members of the plan that the operation carries out; none if it is gone or cannot be read.
-    pub(crate) async fn planned_members(
+    /// Returns the member of a plan that the operation carries out; none if it is gone or cannot be read.
+    pub(crate) async fn planned_member(
         &mut self,
         used: PlanUse,
-    ) -> Result<Arc<[PlannedMember]>, Abandoned> {
+    ) -> Result<Option<PlannedMember>, Abandoned> {
+        let members = self.planned_members(used).await?;
+        let index = used.member.unwrap_or_default();
+        let Some(text) = members.get(index).map(|member| member.get()) else {
+            return Ok(None);
+        };
+        if text.len() <= QUICK_BYTES {
+            return Ok(serde_json::from_str(text).ok());
+        }
+        let members = Arc::clone(&members);
+        let read = move || serde_json::from_str(members[index].get()).ok();
+        self.turn.arm(&mut self.claimed.lease).await?;
+        Ok(self.engine.parts().pool.run(read).await?)
+    }
+
+    async fn planned_members(&mut self, used: PlanUse) -> Result<Arc<[Box<RawValue>]>, Abandoned> {
         let engine = self.engine;
         if let Some(members) = engine.plans.known(used.plan, engine.now()) {
             return Ok(members);
