@@ -15,6 +15,8 @@ use ucp_model::Timestamp;
 
 /// How long an estimate is good.
 const TERM: Duration = Duration::from_secs(60);
+/// How long nothing is counted again for what had no room.
+const FULL: Duration = Duration::from_secs(1);
 /// The number of estimates that are kept. Beyond it all are made anew.
 const ESTIMATES_MAX: usize = 10_000;
 
@@ -70,6 +72,8 @@ struct Estimate {
     counted: usize,
     admitted: usize,
     at: Timestamp,
+    /// When there was no room, and none could be made, unless it was counted since.
+    full_at: Option<Timestamp>,
 }
 
 impl Estimate {
@@ -106,8 +110,27 @@ impl Estimates {
             counted,
             admitted,
             at,
+            full_at: None,
         };
         estimates.insert(of, estimate);
+    }
+
+    /// Notes that there is no room, and that none can be made.
+    pub(crate) fn note_full(&self, of: &str, now: Timestamp) {
+        let mut estimates = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(estimate) = estimates.get_mut(of) {
+            estimate.full_at = Some(now);
+        }
+    }
+
+    /// Returns whether there was no room for so many a moment ago. To find that out again would cost as much as there is to
+    /// count.
+    pub(crate) fn was_full(&self, of: &str, more: usize, quota: usize, now: Timestamp) -> bool {
+        let estimates = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        estimates.get(of).is_some_and(|estimate| {
+            let is_recent = |full_at| now.since(full_at) < FULL;
+            estimate.full_at.is_some_and(is_recent) && estimate.counted + more > quota
+        })
     }
 }
 
@@ -122,6 +145,7 @@ mod tests {
             counted,
             admitted: 0,
             at: NOW,
+            full_at: None,
         }
     }
 
@@ -143,6 +167,22 @@ mod tests {
             assert!(used.admit(1, 100, NOW));
         }
         assert!(!used.admit(1, 100, NOW));
+    }
+
+    #[test]
+    fn what_is_full_is_not_counted_again_at_once() {
+        let estimates = Estimates::default();
+        let was_full = |of, more, at| estimates.was_full(of, more, 100, at);
+        assert!(!was_full("plans", 3, NOW));
+        estimates.note("plans".to_owned(), 98, 0, NOW);
+        assert!(!was_full("plans", 3, NOW));
+        estimates.note_full("plans", NOW);
+        assert!(was_full("plans", 3, NOW));
+        assert!(!was_full("plans", 2, NOW));
+        assert!(!was_full("others", 3, NOW));
+        assert!(!was_full("plans", 3, NOW.after(FULL)));
+        estimates.note("plans".to_owned(), 98, 0, NOW);
+        assert!(!was_full("plans", 3, NOW));
     }
 
     #[test]

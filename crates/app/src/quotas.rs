@@ -136,18 +136,21 @@ impl App {
     /// that have expired make room for it.
     pub(crate) async fn admit_plan(&self, caller: &str, units: usize) -> Result<(), Rejection> {
         let (quota, of) = (self.parts.quotas.caller_plans, Counted::CallerPlans(caller));
-        if self.admit(of, units, quota).await? {
+        let (key, now) = (of.key(), self.now());
+        let was_full = self.estimates.was_full(&key, units, quota, now);
+        if !was_full && self.admit(of, units, quota).await? {
             return Ok(());
         }
-        if let Some(room) = quota.checked_sub(units) {
+        if let Some(room) = quota.checked_sub(units).filter(|_| !was_full) {
             // More than is needed, so that not each plan has to make room.
             let most = (quota - quota / 10).min(room);
             let store = &self.parts.store;
-            store.remove_plans_of(caller, self.now(), most).await?;
+            store.remove_plans_of(caller, now, most).await?;
             // Another request may have made room meanwhile.
             if self.admit(of, units, quota).await? {
                 return Ok(());
             }
+            self.estimates.note_full(&key, now);
         }
         let message = format!(
             "The plans that you have asked for count {quota}, and no more may be: you are '{}'. Those that were reviewed or carried out do not count, and those that expire make room. Wait until some do, ask for plans with a shorter whatIfSettings.planLifetime, or raise --quota-caller-plans.",
