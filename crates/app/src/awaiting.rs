@@ -117,22 +117,25 @@ impl Awaiting {
 }
 
 impl Pending {
-    /// Waits until the operation satisfies `is_enough`, or until `deadline`. Returns it as last told.
+    /// Waits until the operation satisfies `is_enough`, until `deadline`, or until who waits has `left`. Returns it as last told.
     pub(crate) async fn until(
         self,
         deadline: Instant,
+        left: impl Future<Output = ()>,
         is_enough: impl Fn(&Operation) -> bool,
     ) -> Operation {
-        let told = self.waiter.until(deadline, is_enough).await;
+        let told = self.waiter.until(deadline, left, is_enough).await;
         told.unwrap_or(self.operation)
     }
 }
 
 impl Waiter {
-    /// Waits until what is told of the operation satisfies `is_enough`, or until `deadline`. Returns what was told last.
+    /// Waits until what is told of the operation satisfies `is_enough`, until `deadline`, or until who waits has `left`.
+    /// Returns what was told last.
     async fn until(
         mut self,
         deadline: Instant,
+        left: impl Future<Output = ()>,
         is_enough: impl Fn(&Operation) -> bool,
     ) -> Option<Operation> {
         let is_enough = |told: &Option<Arc<Operation>>| told.as_deref().is_some_and(&is_enough);
@@ -140,7 +143,10 @@ impl Waiter {
             self.shared.look_later(self.id);
             let enough = self.told.wait_for(is_enough);
             // Neither failure matters: the reply is then about an operation that is under way.
-            drop(tokio::time::timeout_at(deadline, enough).await);
+            tokio::select! {
+                _ = tokio::time::timeout_at(deadline, enough) => {}
+                () = left => {}
+            }
         }
         let told = self.told.borrow_and_update().clone();
         drop(self);

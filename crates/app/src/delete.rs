@@ -212,7 +212,7 @@ impl App {
             let operation = accepted.pending.operation;
             return Ok(DeleteOutcome::Accepted(Box::new(operation)));
         }
-        let operation = self.verdict(accepted.pending, deadline).await?;
+        let operation = self.verdict(accepted.pending, deadline, caller).await?;
         if verdict_of(&operation) == Verdict::NothingToDo {
             return Ok(DeleteOutcome::AlreadyGone);
         }

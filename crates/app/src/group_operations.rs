@@ -95,13 +95,10 @@ impl App {
             }
         };
         self.group_operation_accepted(&operation, id);
-        let accepted = operation.clone();
         let pending = Pending { operation, waiter };
         let deadline = Instant::now() + caller.group_delete_wait;
-        let operation = tokio::select! {
-            operation = pending.until(deadline, Operation::is_terminal) => operation,
-            () = caller.recipient.left() => accepted,
-        };
+        let operation = pending.until(deadline, caller.recipient.left(), Operation::is_terminal);
+        let operation = operation.await;
         Ok(match operation.ended() {
             Some(Ended::Succeeded) => DeleteGroupOutcome::Deleted,
             Some(Ended::Failed(_) | Ended::Canceled(_)) | None => {

@@ -106,7 +106,7 @@ impl App {
                 Outlook::Stale => {}
                 Outlook::Refused(failure) => return Err(Rejection::Refused(failure)),
                 Outlook::Change(_) | Outlook::Open => {
-                    return self.accept_import(new, deadline).await;
+                    return self.accept_import(new, deadline, caller).await;
                 }
             }
         }
@@ -117,13 +117,14 @@ impl App {
         &self,
         new: NewOperation,
         deadline: Instant,
+        caller: &Caller,
     ) -> Result<ImportOutcome, Rejection> {
         let Some(accepted) = self.accept(new, None, None).await? else {
             return Err(Rejection::Internal(
                 "an import was taken for a delete".into(),
             ));
         };
-        let operation = self.verdict(accepted.pending, deadline).await?;
+        let operation = self.verdict(accepted.pending, deadline, caller).await?;
         match self.imported(&operation).await? {
             Some(reference) => Ok(ImportOutcome::Imported(
                 Box::new(reference),

@@ -210,15 +210,18 @@ impl App {
         }
     }
 
-    /// Waits until the engine has decided what to do, or until `deadline`, and returns the operation. If it has ended
-    /// without a call to AWS, its failure is returned instead. If the caller disconnects, the operation is unaffected.
+    /// Waits until the engine has decided what to do, until `deadline`, or until the caller has left, and returns the operation,
+    /// which goes on in any case. If it has ended without a call to AWS, its failure is returned instead.
     pub(crate) async fn verdict(
         &self,
         pending: Pending,
         deadline: Instant,
+        caller: &Caller,
     ) -> Result<Operation, Rejection> {
         let is_decided = |operation: &Operation| verdict_of(operation) != Verdict::Undecided;
-        let operation = pending.until(deadline, is_decided).await;
+        let operation = pending
+            .until(deadline, caller.recipient.left(), is_decided)
+            .await;
         match verdict_of(&operation) {
             Verdict::Refused(failure) => Err(Rejection::Refused(failure.clone())),
             Verdict::Undecided | Verdict::NothingToDo | Verdict::Underway => Ok(operation),

@@ -212,7 +212,7 @@ impl App {
                 (operation, change.live, change.warnings)
             }
             change @ (Some(_) | None) => {
-                let operation = Box::pin(self.verdict(pending, deadline)).await?;
+                let operation = Box::pin(self.verdict(pending, deadline, caller)).await?;
                 let seen = change.and_then(|change| change.live);
                 let live = live(&operation, reference).or(seen);
                 let warnings = operation.work.warnings().to_vec();

@@ -75,6 +75,11 @@ fn id(number: usize) -> OperationId {
     format!("{number:032x}").parse().unwrap()
 }
 
+/// Who waits does not leave.
+fn never() -> impl Future<Output = ()> {
+    std::future::pending()
+}
+
 /// A put by name.
 fn put(number: usize) -> NewOperation {
     NewOperation {
@@ -167,10 +172,12 @@ async fn a_step_wakes_only_those_who_wait_for_it_without_a_read() {
     let mut requests = JoinSet::new();
     for number in 0..100 {
         let (pending, asked) = (setting.accept(number).await, Arc::clone(&asked));
-        requests.spawn(pending.until(Instant::now() + WAIT, move |operation| {
-            asked.fetch_add(1, Ordering::Relaxed);
-            operation.is_terminal()
-        }));
+        requests.spawn(
+            pending.until(Instant::now() + WAIT, never(), move |operation| {
+                asked.fetch_add(1, Ordering::Relaxed);
+                operation.is_terminal()
+            }),
+        );
     }
     tokio::task::yield_now().await;
     let claimed = setting.claim().await;
@@ -195,7 +202,12 @@ async fn what_is_told_before_the_wait_is_not_missed() {
     setting.awaiting.progressed(&ended);
     let began = Instant::now();
     let deadline = began + WAIT;
-    assert_eq!(pending.until(deadline, Operation::is_terminal).await, ended);
+    assert_eq!(
+        pending
+            .until(deadline, never(), Operation::is_terminal)
+            .await,
+        ended
+    );
     assert_eq!(Instant::now(), began);
     assert_eq!(setting.reads(), millis([]));
     assert!(setting.is_empty());
@@ -207,7 +219,9 @@ async fn what_another_process_does_not_decide_costs_three_reads() {
     let pending = setting.accept(1).await;
     let accepted = pending.operation.clone();
     let deadline = Instant::now() + WAIT;
-    let told = pending.until(deadline, Operation::is_terminal).await;
+    let told = pending
+        .until(deadline, never(), Operation::is_terminal)
+        .await;
     assert_eq!(told, accepted);
     assert_eq!(Instant::now(), deadline);
     assert_eq!(setting.reads(), millis([50, 250, 1_050]));
@@ -218,7 +232,7 @@ async fn what_another_process_ends_is_found() {
     let setting = setting();
     let pending = setting.accept(1).await;
     let deadline = Instant::now() + WAIT;
-    let waiting = tokio::spawn(pending.until(deadline, Operation::is_terminal));
+    let waiting = tokio::spawn(pending.until(deadline, never(), Operation::is_terminal));
     tokio::time::sleep(Duration::from_millis(100)).await;
     let claimed = setting.claim().await.remove(0);
     let ended = end(&claimed);
@@ -239,7 +253,7 @@ async fn operations_are_looked_at_together() {
         }
         let deadline = Instant::now() + WAIT;
         let pending = setting.accept(number).await;
-        requests.spawn(pending.until(deadline, Operation::is_terminal));
+        requests.spawn(pending.until(deadline, never(), Operation::is_terminal));
         tokio::task::yield_now().await;
     }
     requests.join_all().await;
@@ -256,9 +270,9 @@ async fn a_newcomer_is_not_looked_at_late() {
     let setting = setting();
     let (old, new) = (setting.accept(1).await, setting.accept(2).await);
     let deadline = Instant::now() + WAIT;
-    let old = tokio::spawn(old.until(deadline, Operation::is_terminal));
+    let old = tokio::spawn(old.until(deadline, never(), Operation::is_terminal));
     tokio::time::sleep(Duration::from_millis(300)).await;
-    new.until(deadline, Operation::is_terminal).await;
+    new.until(deadline, never(), Operation::is_terminal).await;
     old.await.unwrap();
     assert_eq!(
         setting.reads(),
@@ -271,7 +285,7 @@ async fn a_newcomer_is_not_looked_at_late() {
 async fn a_request_that_is_given_up_leaves_nothing() {
     let setting = setting();
     let pending = setting.accept(1).await;
-    let waiting = pending.until(Instant::now() + WAIT, Operation::is_terminal);
+    let waiting = pending.until(Instant::now() + WAIT, never(), Operation::is_terminal);
     let given_up = tokio::time::timeout(Duration::from_millis(100), waiting).await;
     assert!(given_up.is_err());
     assert!(setting.is_empty());
@@ -284,12 +298,31 @@ async fn a_request_that_is_given_up_leaves_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn nothing_is_waited_for_once_nobody_waits() {
+    let setting = setting();
+    let pending = setting.accept(1).await;
+    let accepted = pending.operation.clone();
+    let (began, left) = (Instant::now(), Duration::from_millis(100));
+    let waiting = pending.until(
+        began + WAIT,
+        tokio::time::sleep(left),
+        Operation::is_terminal,
+    );
+    assert_eq!(waiting.await, accepted);
+    assert_eq!(began.elapsed(), left);
+    assert!(setting.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_does_not_wait_looks_at_nothing() {
     let setting = setting();
     let pending = setting.accept(1).await;
     let accepted = pending.operation.clone();
     let now = Instant::now();
-    assert_eq!(pending.until(now, Operation::is_terminal).await, accepted);
+    assert_eq!(
+        pending.until(now, never(), Operation::is_terminal).await,
+        accepted
+    );
     tokio::time::sleep(WAIT).await;
     assert_eq!(setting.reads(), millis([]));
 }
@@ -304,7 +337,12 @@ async fn the_last_one_to_leave_removes_the_entry() {
     let ended = end(&setting.claim().await[0]).operation;
     setting.awaiting.progressed(&ended);
     let deadline = Instant::now() + WAIT;
-    assert_eq!(pending.until(deadline, Operation::is_terminal).await, ended);
+    assert_eq!(
+        pending
+            .until(deadline, never(), Operation::is_terminal)
+            .await,
+        ended
+    );
     assert!(setting.is_empty());
 }
 
@@ -321,7 +359,12 @@ async fn a_look_does_not_take_back_what_was_told() {
     setting.awaiting.progressed(&ended);
     shared.found(vec![pending.operation.clone()]);
     let deadline = Instant::now() + WAIT;
-    assert_eq!(pending.until(deadline, Operation::is_terminal).await, ended);
+    assert_eq!(
+        pending
+            .until(deadline, never(), Operation::is_terminal)
+            .await,
+        ended
+    );
 }
 
 /// The operation was accepted, and its reply says so.
@@ -334,7 +377,9 @@ async fn a_store_that_cannot_be_read_does_not_refuse_what_was_accepted() {
     let crash = setting.store.claim_due_operations("this", NOW, term, 1);
     assert!(crash.await.is_err());
     let deadline = Instant::now() + WAIT;
-    let told = pending.until(deadline, Operation::is_terminal).await;
+    let told = pending
+        .until(deadline, never(), Operation::is_terminal)
+        .await;
     assert_eq!(told, accepted);
     assert_eq!(Instant::now(), deadline);
 }
@@ -346,7 +391,9 @@ async fn after_a_panic_the_next_request_is_looked_for() {
     for number in 1..=2 {
         let pending = setting.accept(number).await;
         let deadline = Instant::now() + Duration::from_millis(100);
-        pending.until(deadline, Operation::is_terminal).await;
+        pending
+            .until(deadline, never(), Operation::is_terminal)
+            .await;
     }
     assert_eq!(setting.reads(), millis([50, 150]));
 }
