@@ -2,7 +2,7 @@
 //! ends.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use axum::Router;
@@ -10,11 +10,14 @@ use axum::body::Body;
 use axum::extract::Extension;
 use axum::http::{Request, StatusCode};
 use axum::routing::get;
+use futures_util::FutureExt as _;
 use hyper_util::service::TowerToHyperService;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Builder;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::task::spawn_blocking;
 use ucp_listen::{Http2Limits, Limits, Place, Refusal};
 use ucp_store::AuditOutcome;
 use ucp_testkit::{ACCOUNT, GROUP, REGION, World, apply, on_every_store, tracked_by};
@@ -116,22 +119,43 @@ async fn a_change_that_goes_on_keeps_its_place(world: &World) {
     world.settle().await;
 }
 
-/// The request ends with its client, and the thread that judges it cannot.
-#[tokio::test]
-async fn what_is_judged_for_nobody_keeps_its_place() {
-    let world = World::builder().build().await;
-    let mut door = Door::open().await;
-    let place = door.place().await.expect("it is free");
-    let properties = json!({"AliasAttributes": vec![""; 20_000]});
-    let body = json!({"properties": properties});
-    tokio::select! {
-        biased;
-        reply = world.send(post("AWS.Cognito/UserPool", "validate", &body, place)) => panic!("{reply:?}"),
-        () = std::future::ready(()) => {}
+/// The request ends with its client, and what a thread judges for it cannot. There is one such thread, and the test keeps it busy.
+#[test]
+fn what_is_judged_for_nobody_keeps_its_place() {
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(1)
+        .build();
+    runtime.expect("a runtime").block_on(async {
+        let world = World::builder().build().await;
+        let mut door = Door::open().await;
+        let place = door.place().await.expect("it is free");
+        let (let_go, held) = mpsc::channel::<()>();
+        let busy = spawn_blocking(move || held.recv().expect("the test lets it go"));
+        // Too much to be judged at once.
+        let properties = json!({"AliasAttributes": vec![""; 20_000]});
+        let body = json!({"properties": properties});
+        let request = post("AWS.Cognito/UserPool", "validate", &body, place);
+        assert!(world.send(request).now_or_never().is_none());
+        for _ in 0..20 {
+            assert!(door.place().await.is_none());
+        }
+        let_go.send(()).expect("it is held");
+        busy.await.expect("no panic");
+        door.freed().await;
+        world.finish().await;
+    });
+}
+
+/// Waits until there is an operation to carry out.
+async fn is_accepted(world: &World) {
+    let is_due = async || {
+        let at = world.store.next_claimable_at().await;
+        at.expect("an answer").is_some()
+    };
+    while !is_due().await {
+        tokio::task::yield_now().await;
     }
-    assert!(door.place().await.is_none());
-    door.freed().await;
-    world.finish().await;
 }
 
 /// The deletion goes on, and the request that would tell of its end does not.
@@ -142,21 +166,10 @@ async fn nobody_waits_for_the_end_of_a_deletion_without_its_client(world: &World
         .put_and_settle("AWS.Logs/LogGroup", "logs", properties)
         .await;
     let before = world.audited().await.len();
-    let accepted = async {
-        while world
-            .store
-            .next_claimable_at()
-            .await
-            .expect("an answer")
-            .is_none()
-        {
-            tokio::task::yield_now().await;
-        }
-    };
     let path = format!("{GROUP}?api-version=2023-10-01-preview");
     tokio::select! {
         reply = world.send_with(&[], "DELETE", &path, "") => panic!("{reply:?}"),
-        () = accepted => {}
+        () = is_accepted(world) => {}
     }
     // A world waits for twenty seconds.
     let recorded = async {
