@@ -22,6 +22,7 @@ mod draw;
 mod etags;
 mod examples;
 mod exceptions;
+mod failed_logins;
 mod group_deletes;
 mod group_imports;
 mod group_names;

@@ -13,7 +13,7 @@ use ucp_model::{CorrelationId, ErrorCode, Failure};
 
 use crate::action::{self, Effect, action};
 use crate::logged;
-use crate::noted::{CameOf, Noted, RequestId};
+use crate::noted::{CameOf, Noted, OneOfMany, RequestId};
 use crate::problem::Problem;
 use crate::state::Api;
 
@@ -178,6 +178,10 @@ pub(crate) async fn recorded(request: Request, next: Next) -> Response {
     let mut unanswered = Unanswered(Some(Arc::clone(&asked)));
     let response = next.run(request).await;
     unanswered.0 = None;
+    if response.extensions().get::<OneOfMany>().is_some() {
+        asked.api.auditor.leave_out();
+        return response;
+    }
     let Some(event) = asked.answered(&response) else {
         return response;
     };

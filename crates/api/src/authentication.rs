@@ -16,6 +16,7 @@ use ucp_listen::{ClientCertificate, OverTls, Peer};
 use ucp_model::{ErrorCode, Failure};
 use zeroize::Zeroizing;
 
+use crate::noted::OneOfMany;
 use crate::problem::Problem;
 use crate::state::Api;
 
@@ -150,15 +151,18 @@ async fn refuse(api: &Api, peer: Option<IpAddr>, refused: &Refused) -> Response 
     match refused {
         Refused::Invalid(reason) => {
             api.metrics.login_failed();
+            let delay = match api.authenticator.login_failed(peer) {
+                Ok(delay) => delay,
+                // Whoever goes on trying must not fill the logs.
+                Err(wait) => return one_of_many(too_many(wait)),
+            };
             tracing::info!(
                 peer.address = peer.map(tracing::field::display),
                 reason,
                 "a login failed"
             );
-            match api.authenticator.slow_down(peer).await {
-                Ok(()) => challenge(INVALID, reason.clone()),
-                Err(wait) => too_many(wait),
-            }
+            delay.pass().await;
+            challenge(INVALID, reason.clone())
         }
         Refused::Unavailable(_) => {
             tracing::warn!(
@@ -186,6 +190,12 @@ fn too_many(wait: Duration) -> Response {
     let failure = Failure::new(ErrorCode::TooManyRequests, message);
     let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, failure);
     problem.again_after(seconds).into_response()
+}
+
+/// Leaves a reply out of the audit, which counts it.
+fn one_of_many(mut response: Response) -> Response {
+    response.extensions_mut().insert(OneOfMany);
+    response
 }
 
 fn challenge(challenge: HeaderValue, message: String) -> Response {

@@ -33,11 +33,14 @@ impl Witness for Doorkeeper {
         let Self(api) = self;
         let (at, peer) = (api.app.time(), address.ip().to_canonical());
         api.metrics.login_failed();
-        if let Err(again) = api.authenticator.slow_down(Some(peer)).await {
-            // Whoever goes on trying must not fill the logs.
-            api.auditor.leave_out();
-            return sleep(again.min(LONGEST)).await;
-        }
+        let delay = match api.authenticator.login_failed(Some(peer)) {
+            Ok(delay) => delay,
+            Err(again) => {
+                // Whoever goes on trying must not fill the logs.
+                api.auditor.leave_out();
+                return sleep(again.min(LONGEST)).await;
+            }
+        };
         let reason = format!("The certificate is not accepted: {}", logged::shown(reason));
         tracing::info!(peer.address = %peer, reason, "a login failed");
         let id = api.app.fresh_id();
@@ -57,5 +60,7 @@ impl Witness for Doorkeeper {
             change: None,
             suppressed: 0,
         });
+        // Last: it ends early if the server closes.
+        delay.pass().await;
     }
 }

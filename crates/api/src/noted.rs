@@ -19,6 +19,10 @@ pub(crate) enum CameOf {
     Unchanged,
 }
 
+/// In the extensions of a reply: there are too many like it, so that the audit only counts it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OneOfMany;
+
 /// What a request turns out to be on its way in. It outlives a request that is given up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Noted(Arc<Mutex<Notes>>);

@@ -139,9 +139,12 @@ impl Auditor {
         });
     }
 
-    /// Counts a refusal that is not recorded. The next event says so.
+    /// Counts a refusal that is not recorded. The next event says so, and the next line of the log.
     pub fn leave_out(&self) {
         self.suppress(1);
+        if self.is_logged {
+            self.shared.unlogged.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// Counts an event for which there is no room.

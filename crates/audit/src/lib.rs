@@ -59,7 +59,7 @@ struct Shared {
     suppressed: AtomicU64,
     /// The number of events that the store has refused for good.
     given_up: AtomicU64,
-    /// The number of lines that were lost on their way to the log since the last one that was not.
+    /// The number of lines that were left out of the log, or lost on their way to it, since the last one that was not.
     unlogged: AtomicU64,
     /// The number of lines that the log will never have.
     lost_lines: AtomicU64,

@@ -26,7 +26,7 @@ const TRIES: usize = 3;
 pub(crate) struct Entry {
     /// The event; `None` to be told when those before are written.
     pub(crate) event: Option<(AuditEvent, Place)>,
-    /// How many events before it were lost on their way to the log.
+    /// How many events before it were left out of the log, or lost on their way to it.
     pub(crate) missing_lines: u64,
     /// Told whether everything up to this entry is written.
     pub(crate) written: Option<Sender<bool>>,

@@ -284,3 +284,26 @@ async fn lines_without_room_on_their_way_are_counted() {
         (Some(202), 500)
     );
 }
+
+/// Whether the store would have had it or not.
+#[tokio::test]
+async fn what_is_left_out_is_counted_in_the_next_line() {
+    let (_folder, path) = folder();
+    let (auditor, store) = start(&path, Waiting::No);
+    auditor.leave_out();
+    auditor.leave_out();
+    auditor.note(event(200, AuditOutcome::Unchanged));
+    auditor.leave_out();
+    auditor.note(allowed(201));
+    auditor.flush().await;
+    let text = fs::read_to_string(&path).expect("it works");
+    let lines = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let suppressed: Vec<_> = lines.map(|line| line["suppressed"].clone()).collect();
+    assert_eq!(suppressed, [2, 1]);
+    let latest = store.list_audit_events(Timestamp::default(), AuditPlace::END, 1);
+    let latest = latest.await.expect("it works").remove(0);
+    assert_eq!(latest.event.suppressed, 3);
+    assert_eq!(auditor.lost_lines(), 0, "nothing was to be written");
+}

@@ -8,7 +8,7 @@ use ucp_listen::{Authority, ClientCertificate};
 use ucp_model::Clock;
 use ucp_store::Tokens;
 
-use crate::failures::Failures;
+use crate::failures::{Delay, Failures};
 use crate::known_tokens::KnownTokens;
 use crate::names;
 use crate::presented::Presented;
@@ -119,10 +119,10 @@ impl Authenticator {
         self.settings.trust(certificate)
     }
 
-    /// Counts a login that failed, and returns once it may be answered. An error says after which time the peer can try
-    /// again.
-    pub async fn slow_down(&self, peer: Option<IpAddr>) -> Result<(), Duration> {
-        self.failures.slow_down(peer).await
+    /// Counts a login that failed, and tells when it may be answered. An error says that there were too many, and after which
+    /// time the peer can try again.
+    pub fn login_failed(&self, peer: Option<IpAddr>) -> Result<Delay<'_>, Duration> {
+        self.failures.failed(peer)
     }
 
     /// Returns who calls. `None` if nothing says so.

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep};
 
 /// How long a failure counts.
@@ -45,6 +45,23 @@ enum Answer {
     TooMany(Duration),
 }
 
+/// The time for which the answer to a failed login is kept back.
+#[derive(Debug)]
+pub struct Delay<'a> {
+    time: Duration,
+    /// `None` if there is nothing to wait for.
+    _turn: Option<SemaphorePermit<'a>>,
+}
+
+impl Delay<'_> {
+    /// Waits until it is over.
+    pub async fn pass(self) {
+        if !self.time.is_zero() {
+            sleep(self.time).await;
+        }
+    }
+}
+
 impl Default for Failures {
     fn default() -> Self {
         Self {
@@ -55,18 +72,17 @@ impl Default for Failures {
 }
 
 impl Failures {
-    /// Counts a failure, and returns once it may be answered. An error says when the peer can try again.
-    pub(crate) async fn slow_down(&self, peer: Option<IpAddr>) -> Result<(), Duration> {
-        let wait = match self.count(peer, Instant::now()) {
-            Answer::After(Duration::ZERO) => return Ok(()),
-            Answer::After(wait) => wait,
+    /// Counts a failure, and tells when it may be answered. An error says when the peer can try again.
+    pub(crate) fn failed(&self, peer: Option<IpAddr>) -> Result<Delay<'_>, Duration> {
+        let time = match self.count(peer, Instant::now()) {
+            Answer::After(time) => time,
             Answer::TooMany(again) => return Err(again),
         };
-        let Ok(_turn) = self.waiting.try_acquire() else {
-            return Err(WAIT_MAX);
+        let turn = match time.is_zero() {
+            true => None,
+            false => Some(self.waiting.try_acquire().map_err(|_| WAIT_MAX)?),
         };
-        sleep(wait).await;
-        Ok(())
+        Ok(Delay { time, _turn: turn })
     }
 
     fn count(&self, peer: Option<IpAddr>, now: Instant) -> Answer {
@@ -188,13 +204,18 @@ mod tests {
         let turns = u32::try_from(WAITING_MAX).unwrap();
         let held = failures.waiting.acquire_many(turns - 1).await.unwrap();
         for _ in 0..FREE {
-            failures.slow_down(None).await.unwrap();
+            failures.failed(None).unwrap().pass().await;
         }
         let began = Instant::now();
-        let (one, other) = tokio::join!(failures.slow_down(None), failures.slow_down(None));
-        assert_eq!((one, other), (Ok(()), Err(WAIT_MAX)));
+        let only = failures.failed(None).unwrap();
+        assert_eq!(failures.failed(None).unwrap_err(), WAIT_MAX);
+        only.pass().await;
         assert_eq!(began.elapsed(), WAIT);
+        let next = failures.failed(None).unwrap();
+        assert!(failures.failed(None).is_err());
+        // Whoever gives up makes room, too.
+        drop(next);
+        assert!(failures.failed(None).is_ok());
         drop(held);
-        failures.slow_down(None).await.unwrap();
     }
 }

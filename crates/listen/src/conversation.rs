@@ -24,7 +24,7 @@ use crate::http2::over_http2;
 use crate::limits::Limits;
 use crate::refusal::Refusal;
 use crate::replying::Replying;
-use crate::tls::{Begun, HTTP2, Tls};
+use crate::tls::{Begun, Flushed, HTTP2, Tls};
 use crate::unserved::{Unserved, refused_certificate};
 use crate::visit::Visit;
 
@@ -88,14 +88,19 @@ pub(crate) async fn converse<S, B>(
         Ok(Begun::Tls(stream, authorities)) => (stream, authorities),
         Ok(Begun::Plain(stream)) => {
             visit.refused(Unserved::NotTls);
-            return tell(stream, NOT_TLS).await;
+            return tell(stream, &NOT_TLS.text()).await;
+        }
+        Ok(Begun::Failed(error, stream)) => {
+            tracing::debug!(%error, "a TLS handshake failed");
+            match refused_certificate(&error) {
+                Some(reason) => visit.login_failed(&reason, closing).await,
+                None => visit.refused(Unserved::Handshake),
+            }
+            return tell(stream, "").await;
         }
         Err(error) => {
-            tracing::debug!(%error, "a TLS handshake failed");
-            return match refused_certificate(&error) {
-                Some(reason) => visit.login_failed(&reason).await,
-                None => visit.refused(Unserved::Handshake),
-            };
+            tracing::debug!(%error, "a TLS handshake did not come to its end");
+            return visit.refused(Unserved::Handshake);
         }
     };
     let chain = stream.get_ref().1.peer_certificates();
@@ -131,27 +136,27 @@ pub(crate) async fn converse<S, B>(
 
 /// Tells a client that its certificate does not say who it is. Over HTTP/2 that takes a request.
 async fn turn_away(
-    stream: Box<TlsStream<Replying>>,
+    stream: Box<TlsStream<Flushed>>,
     visit: Visit,
     limits: Limits,
     closing: watch::Receiver<()>,
 ) {
-    visit.login_failed(NAMELESS).await;
+    visit.login_failed(NAMELESS, closing.clone()).await;
     if !speaks_http2(&stream) {
-        return tell(*stream, UNNAMED).await;
+        return tell(*stream, &UNNAMED.text()).await;
     }
     let service = service_fn(|_| ready(Ok::<_, Infallible>(UNNAMED.reply())));
     over_http2(*stream, visit, service, limits, closing, pending()).await;
 }
 
-fn speaks_http2(stream: &TlsStream<Replying>) -> bool {
+fn speaks_http2(stream: &TlsStream<Flushed>) -> bool {
     stream.get_ref().1.alpn_protocol() == Some(HTTP2)
 }
 
-/// Sends a reply without reading a request, and ends the connection.
-async fn tell<I: AsyncWrite + Unpin>(mut stream: I, refusal: Refusal) {
+/// Sends a reply without reading a request, if there is one, and ends the connection.
+async fn tell<I: AsyncWrite + Unpin>(mut stream: I, reply: &str) {
     let told = async {
-        stream.write_all(refusal.text().as_bytes()).await?;
+        stream.write_all(reply.as_bytes()).await?;
         stream.shutdown().await
     };
     if let Err(error) = told.await {

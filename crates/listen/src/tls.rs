@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use tokio::io::BufWriter;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::spawn_blocking;
@@ -27,6 +28,9 @@ use crate::replying::Replying;
 const INTERVAL: Duration = Duration::from_secs(10);
 /// The first byte of every TLS connection: a record that is part of a handshake (RFC 8446, section 5.1).
 const HANDSHAKE: u8 = 22;
+/// The most that is kept of what is sent to a client until it is flushed, in bytes: an alert, encrypted or not, is shorter (RFC
+/// 8446, sections 5.2 and 6).
+const ALERT_BYTES: usize = 64;
 /// The name of HTTP/2 in a handshake (RFC 9113, section 3.2).
 pub(crate) const HTTP2: &[u8] = b"h2";
 
@@ -119,10 +123,16 @@ struct Contents {
     request_header_ca: Option<Vec<u8>>,
 }
 
+/// What is below TLS. Records are flushed with what is written; the alert that a failure causes is not. The client gets that when
+/// the connection is shut down, and nothing of it if the connection breaks off.
+pub(crate) type Flushed = BufWriter<Replying>;
+
 /// What a client that connects has begun with.
 pub(crate) enum Begun {
     /// A connection over TLS, and the authorities that have verified the certificate of the client, if it has one.
-    Tls(Box<TlsStream<Replying>>, Arc<Authorities>),
+    Tls(Box<TlsStream<Flushed>>, Arc<Authorities>),
+    /// A handshake that came to nothing, and why. The client does not know it yet.
+    Failed(std::io::Error, Flushed),
     /// Something else.
     Plain(TcpStream),
 }
@@ -214,8 +224,12 @@ impl Tls {
             server,
             authorities,
         } = self.config();
-        let stream = TlsAcceptor::from(server).accept(replying(stream)).await?;
-        Ok(Begun::Tls(Box::new(stream), authorities))
+        let stream = BufWriter::with_capacity(ALERT_BYTES, replying(stream));
+        let accepting = TlsAcceptor::from(server).accept(stream).into_fallible();
+        Ok(match accepting.await {
+            Ok(stream) => Begun::Tls(Box::new(stream), authorities),
+            Err((error, stream)) => Begun::Failed(error, stream),
+        })
     }
 }
 

@@ -52,8 +52,9 @@ pub trait Witness: Send + Sync {
     /// Something of this peer was refused.
     fn refused(&self, peer: Peer, why: Unserved);
 
-    /// The certificate of this peer is not accepted, of which [`refused`](Self::refused) tells too. The connection keeps its
-    /// place until this returns, so that who tries many of them can be slowed.
+    /// The certificate of this peer is not accepted, of which [`refused`](Self::refused) tells too. Until this returns, the client
+    /// does not learn it, and the connection stays open and keeps its place, so that who tries many of them can be slowed. It is
+    /// dropped where it first waits if the server closes: what must not be lost is to be done before.
     async fn login_failed(&self, peer: Peer, reason: &str);
 }
 

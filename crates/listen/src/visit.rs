@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use tokio::sync::watch;
+
 use crate::peers::Peer;
 use crate::places::Places;
 use crate::replying::Traffic;
@@ -19,9 +21,15 @@ impl Visit {
         self.witness.refused(self.peer, why);
     }
 
-    /// Tells that the certificate of the client is not accepted, and returns once the client may go.
-    pub(crate) async fn login_failed(&self, reason: &str) {
+    /// Tells that the certificate of the client is not accepted, and returns once the client may go, or the server closes.
+    pub(crate) async fn login_failed(&self, reason: &str, mut closing: watch::Receiver<()>) {
         self.refused(Unserved::Certificate);
-        self.witness.login_failed(self.peer, reason).await;
+        let witnessed = self.witness.login_failed(self.peer, reason);
+        tokio::select! {
+            biased;
+            () = witnessed => {}
+            // Always an error: the sender never sends and is dropped at shutdown.
+            _ = closing.changed() => {}
+        }
     }
 }

@@ -15,6 +15,7 @@ use ucp_audit::Auditor;
 use ucp_audit::testing::Moody;
 use ucp_authentication::NewToken;
 use ucp_engine::{Abandoned, Nudges, Pulse, Sweeper, Swept, Workers};
+use ucp_listen::Witness;
 use ucp_model::{
     Clock, GroupId, Identifier, ProvisioningState, ReferenceId, SeededEntropy, Target,
 };
@@ -90,6 +91,11 @@ impl World {
             StoreKind::Sqlite | StoreKind::Postgres => 4,
         };
         cases.into_iter().step_by(every)
+    }
+
+    /// Returns who is told of what the server refuses before it is a request.
+    pub fn witness(&self) -> &dyn Witness {
+        self.node.witness.as_ref()
     }
 
     /// Creates a resource group.

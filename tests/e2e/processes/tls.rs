@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::certificates::Files;
 use super::client::eventually;
@@ -227,9 +227,10 @@ async fn a_certificate_that_nobody_vouches_for_lets_nobody_in() {
     }
 }
 
-/// What they try costs a stranger time, and neither the log nor the audit a line for each.
+/// What strangers try, certificates and then tokens, is in the log and in the audit, or it is counted in a later line. How
+/// many have lines depends on how long a minute is here.
 #[tokio::test(flavor = "multi_thread")]
-async fn certificates_that_are_tried_again_and_again_are_only_counted() {
+async fn logins_that_fail_again_and_again_are_told_or_counted() {
     let (files, strangers) = (files(), files());
     let audit = files.path("audit.log");
     let arguments = [
@@ -244,23 +245,17 @@ async fn certificates_that_are_tried_again_and_again_are_only_counted() {
     let database = files.database();
     let (mut server, url) = Process::serve_with(&arguments, &database, nowhere, ACCOUNT).await;
     let url = over_tls(&url);
+    let together = [
+        "--parallel",
+        "--parallel-immediate",
+        "--parallel-max",
+        "120",
+    ];
     let [certificate, key] = ["client.crt", "client.key"].map(|name| strangers.path(name));
-    // Those beyond a hundred in a minute are refused at once.
-    let (status, _) = files
-        .curl_text(&[
-            "--parallel",
-            "--parallel-immediate",
-            "--parallel-max",
-            "120",
-            "--http1.1",
-            "--cert",
-            &certificate,
-            "--key",
-            &key,
-            &format!("{url}/healthz?[1-120]"),
-        ])
-        .await;
-    assert_eq!(status, 0);
+    let shown = ["--http1.1", "--cert", &certificate, "--key", &key];
+    let healthz = format!("{url}/healthz?[1-120]");
+    let connect = [&together[..], &shown, &[&healthz]].concat();
+    assert_eq!(files.curl_text(&connect).await.0, 0);
     let [certificate, key] = ["client.crt", "client.key"].map(|name| files.path(name));
     let metrics = format!("{url}/metrics");
     let read = ["--cert", &certificate, "--key", &key, &metrics];
@@ -276,12 +271,25 @@ async fn certificates_that_are_tried_again_and_again_are_only_counted() {
         })
         .await;
     }
+    let planes = format!("{url}/planes?api-version=2023-10-01-preview&top=[1-10]");
+    let wrong = ["--oauth2-bearer", "wrong", &planes];
+    files.curl_text(&[&together[..], &wrong].concat()).await;
+    // Who shows nothing is counted by nobody, and refused.
+    assert_eq!(files.curl(&[&planes.replace("[1-10]", "1")]).await.0, 401);
     server.terminate();
     assert!(server.ended().await.success());
-    let lines = |text: &str, what: &str| text.lines().filter(|line| line.contains(what)).count();
+
     let recorded = fs::read_to_string(&audit).expect("a log");
-    assert_eq!(lines(&recorded, r#""action":"connect""#), 100);
-    assert_eq!(lines(&server.output(), "is not accepted: "), 100);
+    let lines = recorded.lines().map(serde_json::from_str::<Value>);
+    let lines: Vec<Value> = lines.map(|line| line.expect("JSON")).collect();
+    let suppressed = |line: &Value| line["suppressed"].as_u64().unwrap_or_default();
+    let suppressed: u64 = lines.iter().map(suppressed).sum();
+    let told = server.output();
+    let told = told.lines().filter(|line| line.contains("a login failed"));
+    let told = u64::try_from(told.count()).expect("a number");
+    assert!((100..130).contains(&told), "{told}");
+    assert_eq!(u64::try_from(lines.len()).expect("a number"), told + 1);
+    assert_eq!(told + suppressed, 130);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,6 +5,9 @@ mod identities;
 
 use std::convert::Infallible;
 use std::fs;
+use std::future::pending;
+use std::io::ErrorKind;
+use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -19,9 +22,11 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use rcgen::{CertificateParams, DistinguishedName};
+use socket2::SockRef;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_rustls::client::TlsStream;
 use ucp_listen::{
@@ -29,7 +34,7 @@ use ucp_listen::{
     Unserved, Witness,
 };
 
-use identities::{Authority, connect};
+use identities::{Authority, Identity, connect};
 
 /// How long a test waits for anything. It is not a measurement.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -90,12 +95,17 @@ impl Witness for Told {
 /// The same, and what it refuses before it is a request.
 async fn watched(tls: Tls, limits: Limits) -> (SocketAddr, Arc<Told>) {
     let told = Arc::new(Told::default());
-    let address = serve_before(Arc::clone(&told) as _, tls, limits).await;
+    let (address, _) = serve_before(Arc::clone(&told) as _, tls, limits, pending()).await;
     (address, told)
 }
 
-/// The same, with a witness of what it refuses.
-async fn serve_before(witness: Arc<dyn Witness>, tls: Tls, limits: Limits) -> SocketAddr {
+/// The same, with a witness of what it refuses, until `shutdown`. Returns its end, too.
+async fn serve_before(
+    witness: Arc<dyn Witness>,
+    tls: Tls,
+    limits: Limits,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> (SocketAddr, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     let service = service_fn(async |request: Request<Incoming>| {
@@ -112,16 +122,8 @@ async fn serve_before(witness: Arc<dyn Witness>, tls: Tls, limits: Limits) -> So
         let told = format!("{:?} {host:?} {client:?}", request.version());
         Ok::<_, Infallible>(Response::new(Full::new(Bytes::from(told))))
     });
-    let forever = std::future::pending();
-    tokio::spawn(ucp_listen::serve(
-        listener,
-        service,
-        limits,
-        Some(tls),
-        witness,
-        forever,
-    ));
-    address
+    let serving = ucp_listen::serve(listener, service, limits, Some(tls), witness, shutdown);
+    (address, tokio::spawn(serving))
 }
 
 /// Asks once.
@@ -333,15 +335,43 @@ async fn certificates_without_a_name_are_refused() {
 }
 
 /// Lets those go whose certificates are not accepted when it is told to.
-struct Slow(Semaphore);
+struct Slow {
+    /// How many there were.
+    refused: Semaphore,
+    gate: Semaphore,
+}
+
+impl Slow {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            refused: Semaphore::new(0),
+            gate: Semaphore::new(0),
+        })
+    }
+
+    /// Waits for the next one.
+    async fn next(&self) {
+        let next = timeout(PATIENCE, self.refused.acquire()).await;
+        next.expect("in time").expect("it is never closed").forget();
+    }
+}
 
 #[async_trait]
 impl Witness for Slow {
     fn refused(&self, _: Peer, _: Unserved) {}
 
     async fn login_failed(&self, _: Peer, _: &str) {
-        self.0.acquire().await.expect("it is never closed").forget();
+        self.refused.add_permits(1);
+        let passed = self.gate.acquire().await;
+        passed.expect("it is never closed").forget();
     }
+}
+
+/// Certificates that are not accepted: of another authority, and without a name.
+fn not_accepted(authority: &Authority) -> [Identity; 2] {
+    let mut nameless = CertificateParams::default();
+    nameless.distinguished_name = DistinguishedName::new();
+    [Authority::new().issue("engine"), authority.sign(&nameless)]
 }
 
 /// So that who tries many certificates waits for each.
@@ -352,21 +382,58 @@ async fn who_is_slowed_keeps_its_place() {
         peer: Some(1),
         ..LIMITS
     };
-    let slow = Arc::new(Slow(Semaphore::new(0)));
-    let witness = Arc::clone(&slow);
+    let slow = Slow::new();
     let tls = of_clients(folder.path(), &authority);
-    let address = serve_before(witness, tls, limits).await;
-    let mut nameless = CertificateParams::default();
-    nameless.distinguished_name = DistinguishedName::new();
-    for identity in [Authority::new().issue("engine"), authority.sign(&nameless)] {
+    let (address, _) = serve_before(slow.clone(), tls, limits, pending()).await;
+    for identity in not_accepted(&authority) {
         let refused = connect(address, &authority, Some(&identity), HTTP1).await;
+        slow.next().await;
         for _ in 0..20 {
             let other = connect(address, &authority, None, HTTP1).await;
             assert!(other.is_err());
         }
-        slow.0.add_permits(1);
+        slow.gate.add_permits(1);
         let let_in = async { while connect(address, &authority, None, HTTP1).await.is_err() {} };
         timeout(PATIENCE, let_in).await.expect("in time");
+        drop(refused);
+    }
+}
+
+/// A client that wants to know what came of a certificate waits too.
+#[tokio::test]
+async fn who_is_slowed_learns_of_the_refusal_at_the_end() {
+    let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
+    let slow = Slow::new();
+    let tls = of_clients(folder.path(), &authority);
+    let (address, _) = serve_before(slow.clone(), tls, LIMITS, pending()).await;
+    let [stranger, _] = not_accepted(&authority);
+    let stream = connect(address, &authority, Some(&stranger), HTTP1).await;
+    let mut stream = stream.expect("the client has done its part");
+    slow.next().await;
+    let heard = SockRef::from(stream.get_ref().0).peek(&mut [MaybeUninit::uninit()]);
+    let heard = heard.expect_err("neither bytes nor the end have come");
+    assert_eq!(heard.kind(), ErrorKind::WouldBlock);
+    slow.gate.add_permits(1);
+    let told = timeout(PATIENCE, stream.read(&mut [0])).await;
+    let told = told.expect("in time").expect_err("it is refused");
+    assert!(told.to_string().contains("fatal alert"), "{told}");
+}
+
+#[tokio::test]
+async fn who_is_slowed_does_not_hold_up_the_shutdown() {
+    let (folder, authority) = (tempfile::tempdir().expect("a folder"), Authority::new());
+    for identity in not_accepted(&authority) {
+        let (slow, (shutdown, stopping)) = (Slow::new(), oneshot::channel::<()>());
+        let tls = of_clients(folder.path(), &authority);
+        let (address, ended) = serve_before(slow.clone(), tls, LIMITS, async {
+            let _ = stopping.await;
+        })
+        .await;
+        let refused = connect(address, &authority, Some(&identity), HTTP1).await;
+        slow.next().await;
+        drop(shutdown);
+        let ended = timeout(PATIENCE, ended).await;
+        ended.expect("in time").expect("no panic");
         drop(refused);
     }
 }
