@@ -2,6 +2,7 @@
 
 mod denied_types;
 mod every_route;
+mod hidden;
 mod ownership;
 mod role_assignments;
 mod sets;

@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -36,8 +35,8 @@ struct State {
     planned: Option<(Mishap, CrashTurn)>,
     has_happened: Option<Mishap>,
     passer: Passer,
-    /// How often each method of the store was called, by its name.
-    asked: BTreeMap<&'static str, usize>,
+    /// The names of the methods of the store that were called, in order.
+    asked: Vec<&'static str>,
 }
 
 /// Who passes a crash point.
@@ -87,11 +86,12 @@ impl Crashes {
 
     /// Returns how often `method` of the store was called.
     pub(crate) fn asked(&self, method: &str) -> usize {
-        self.state().asked.get(method).copied().unwrap_or_default()
+        let state = self.state();
+        state.asked.iter().filter(|asked| **asked == method).count()
     }
 
-    /// Returns how often each method of the store was called.
-    pub(crate) fn asked_all(&self) -> BTreeMap<&'static str, usize> {
+    /// Returns the methods of the store that were called, in order.
+    pub(crate) fn asked_all(&self) -> Vec<&'static str> {
         self.state().asked.clone()
     }
 
@@ -142,7 +142,7 @@ const STEPS: [Moment; 4] = [
 #[async_trait]
 impl Observer for Crashes {
     fn asked_store(&self, method: &'static str) {
-        *self.state().asked.entry(method).or_default() += 1;
+        self.state().asked.push(method);
     }
 
     async fn reached(&self, point: CrashPoint) -> Result<(), Crashed> {

@@ -468,6 +468,15 @@ impl World {
 
     /// Returns how often the server has called each method of the store that it has called.
     pub fn asked_of_store(&self) -> BTreeMap<&'static str, usize> {
+        let mut counted = BTreeMap::new();
+        for method in self.crashes.asked_all() {
+            *counted.entry(method).or_default() += 1;
+        }
+        counted
+    }
+
+    /// Returns the methods of the store that the server has called, in order.
+    pub fn asked_of_store_in_order(&self) -> Vec<&'static str> {
         self.crashes.asked_all()
     }
 

@@ -11,6 +11,12 @@ use super::grant;
 const GROUP: &str = "/planes/radius/local/resourcegroups/rg";
 const TYPE: &str = "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.EC2/VPC";
 
+/// What stands for nothing in the paths of requests.
+pub(super) const IDENTIFIER: &str = "vpc-00000000000000000";
+pub(super) const ALIAS: &str = "nobody";
+pub(super) const ASSIGNMENT: &str = "nothing";
+pub(super) const ID: &str = "00000000-0000-4000-8000-000000000000";
+
 /// Scopes above and below what the requests name, and beside it.
 const SCOPES: &[&str] = &[
     "/",
@@ -43,14 +49,14 @@ fn everybody() -> Vec<Grant> {
 }
 
 /// A request of the API's description.
-struct Request {
-    method: String,
-    route: String,
-    path: String,
+pub(super) struct Request {
+    pub(super) method: String,
+    pub(super) route: String,
+    pub(super) path: String,
 }
 
 /// All requests that the API describes, about things that do not exist where they would be changed.
-fn requests() -> Vec<Request> {
+pub(super) fn requests() -> Vec<Request> {
     let document: Value =
         serde_json::from_str(include_str!("../../../api/openapi.json")).expect("JSON");
     let paths = document["paths"].as_object().expect("paths");
@@ -84,13 +90,13 @@ fn path(route: &str) -> String {
         .replace("{region}", "us-west-2")
         .replace("{namespace}", "AWS.EC2")
         .replace("{type}", if reference { "VPC:reference" } else { "VPC" })
-        .replace("{alias}", "nobody")
-        .replace("{identifier}", "vpc-00000000000000000")
+        .replace("{alias}", ALIAS)
+        .replace("{identifier}", IDENTIFIER)
         .replace("{credential}", "default")
-        .replace("{assignment}", "nobody")
+        .replace("{assignment}", ASSIGNMENT)
         .replace("{code}", "NotFound")
-        .replace("{plan}", "00000000-0000-4000-8000-000000000000")
-        .replace("{id}", "00000000-0000-4000-8000-000000000000");
+        .replace("{plan}", ID)
+        .replace("{id}", ID);
     assert!(!path.contains('{'), "{path}: what stands for that?");
     path
 }
