@@ -290,12 +290,11 @@ async fn a_rust_client_generated_from_the_document_tells_a_story() {
     }
 }
 
-/// Generated requests, valid and invalid by the document, cause no defect, and no status or reply that it does not
-/// describe: with the token of an owner, and without credentials, when nearly all are refused.
-#[tokio::test(flavor = "multi_thread")]
-async fn schemathesis_finds_nothing() {
+/// Sends generated requests, valid and invalid by the document, to a server that knows callers. `introduce` may add the token of
+/// an owner. Returns how many they were.
+async fn schemathesis(introduce: impl AsyncFnOnce(&mut Command, &str)) -> Option<u32> {
     if !has_python_clients() {
-        return;
+        return None;
     }
     let directory = tempfile::tempdir().expect("a temporary directory");
     let database = format!("sqlite://{}", directory.path().join("ucp.db").display());
@@ -306,43 +305,63 @@ async fn schemathesis_finds_nothing() {
         "--group-delete-wait=1s",
     ];
     let (_ucp, url) = Process::serve_with(&arguments, &database, &aws, "123456789012").await;
-    let token = tokens::create(&database, &["--name", "schemathesis"]).await;
-    let header = format!("Authorization: Bearer {token}");
-    for (more, least) in [
-        (&["--header", &header][..], 2_000),
-        (
-            &[
-                "--phases",
-                "examples",
-                "--exclude-checks",
-                "positive_data_acceptance",
-            ],
-            50,
-        ),
-    ] {
-        let mut command = Command::new("python3");
+    let mut command = Command::new("python3");
+    command
+        .args([
+            "-c",
+            "from schemathesis.cli import schemathesis; schemathesis()",
+        ])
+        .arg("--config-file")
+        .arg(project("tests/clients/schemathesis.toml"))
+        .arg("run")
+        .arg(format!("{url}/openapi.json"))
+        .current_dir(directory.path())
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    introduce(&mut command, &database).await;
+    let printed = run(command).await;
+    let printed = printed.unwrap_or_else(|printed| panic!("{printed}"));
+    let summary = printed.lines().find(|line| line.contains(" generated, "));
+    let generated = summary.and_then(|line| line.split_whitespace().next());
+    let generated = generated.and_then(|count| count.parse().ok());
+    Some(generated.unwrap_or_else(|| panic!("{printed}")))
+}
+
+/// They cause no defect, and no status or reply that the document does not describe.
+#[tokio::test(flavor = "multi_thread")]
+async fn schemathesis_finds_nothing() {
+    let generated = schemathesis(async |command, database| {
+        let token = tokens::create(database, &["--name", "schemathesis"]).await;
+        let header = format!("Authorization: Bearer {token}");
+        command.args(["--header", &header]);
+    });
+    if let Some(generated) = generated.await {
+        assert!(generated >= 2_000, "{generated}");
+    }
+}
+
+/// Whatever they ask for, they are 401 without credentials.
+#[tokio::test(flavor = "multi_thread")]
+async fn schemathesis_is_refused_without_credentials() {
+    let checks = [
+        "not_a_server_error",
+        "status_code_conformance",
+        "content_type_conformance",
+        "response_headers_conformance",
+        "response_schema_conformance",
+        "refused_without_credentials",
+    ];
+    let generated = schemathesis(async |command, _| {
         command
-            .args([
-                "-c",
-                "from schemathesis.cli import schemathesis; schemathesis()",
-            ])
-            .arg("--config-file")
-            .arg(project("tests/clients/schemathesis.toml"))
-            .arg("run")
-            .arg(format!("{url}/openapi.json"))
-            .args(more)
-            .current_dir(directory.path())
-            .env("PYTHONDONTWRITEBYTECODE", "1");
-        let printed = run(command)
-            .await
-            .unwrap_or_else(|printed| panic!("{printed}"));
-        let summary = printed.lines().find(|line| line.contains(" generated, "));
-        let generated = summary.and_then(|line| line.split_whitespace().next());
-        let generated = generated.and_then(|count| count.parse().ok());
-        assert!(
-            generated.is_some_and(|count: u32| count >= least),
-            "{printed}"
-        );
+            .args(["--phases", "examples,coverage,fuzzing"])
+            .args(["--max-examples", "4"])
+            .args(["--checks", &checks.join(",")])
+            .env(
+                "SCHEMATHESIS_HOOKS",
+                project("tests/clients/schemathesis_refused.py"),
+            );
+    });
+    if let Some(generated) = generated.await {
+        assert!(generated >= 3_000, "{generated}");
     }
 }
 
