@@ -85,7 +85,12 @@ impl<'a> Race<'a> {
             let (is_last, outcome) = loop {
                 self.stages += 1;
                 let race = tokio::time::timeout(PATIENCE, self.hold(statement, one, other));
-                let (is_last, outcome) = race.await.unwrap();
+                let (is_last, outcome) = race.await.unwrap_or_else(|_| {
+                    panic!(
+                        "after {:?}, {one:?} held before statement {statement}, against {other:?} does not end",
+                        self.before
+                    )
+                });
                 tries += 1;
                 // A database on a busy machine may be late.
                 if tries == TRIES || outcome.is_answered {
