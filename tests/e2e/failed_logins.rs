@@ -9,7 +9,7 @@ use axum::http::Request;
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
 use ucp_listen::Peer;
-use ucp_store::AuditEvent;
+use ucp_store::{AuditEvent, AuditOutcome};
 use ucp_testkit::{GROUP, Reply, StoreKind, World, apply, on_every_store};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -89,6 +89,25 @@ async fn failures_beyond_the_limit_are_only_counted(kind: StoreKind) {
     let next = refused(&world, &mut seen).await;
     assert_eq!(next.len(), 1);
     assert_eq!((next[0].status, next[0].suppressed), (Some(401), 27));
+    world.finish().await;
+}
+
+/// Whoever hangs up before his login is refused is recorded, too.
+#[tokio::test(start_paused = true)]
+async fn who_does_not_wait_for_the_refusal_is_recorded() {
+    let world = world(StoreKind::Memory).await.expect("it needs nothing");
+    for _ in 0..5 {
+        ask(&world, peer(1), "Bearer wrong").await.expect(401);
+    }
+    let before = world.audited().await.len();
+    let asking = ask(&world, peer(1), "Bearer wrong");
+    let hung_up = tokio::time::timeout(Duration::from_millis(50), asking).await;
+    assert!(hung_up.is_err(), "the sixth waits for twice as long");
+    let left = world.audited().await.split_off(before);
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].outcome, AuditOutcome::Refused);
+    assert_eq!(left[0].status, Some(401));
+    assert_eq!(left[0].code.as_deref(), Some("AuthenticationFailed"));
     world.finish().await;
 }
 

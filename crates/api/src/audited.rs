@@ -97,6 +97,16 @@ impl Asked {
         }
     }
 
+    /// Returns the event of a login that failed, if the request is one.
+    fn failed_login(&self) -> Option<AuditEvent> {
+        let has_failed = self.noted.notes().login_failed;
+        has_failed.then(|| AuditEvent {
+            status: Some(StatusCode::UNAUTHORIZED.as_u16()),
+            code: Some(ErrorCode::AuthenticationFailed.as_str().to_owned()),
+            ..self.event(AuditOutcome::Refused)
+        })
+    }
+
     /// Returns the event of a request of which it is not known what came of it, if it may have changed something.
     fn unanswered(&self) -> Option<AuditEvent> {
         (self.effect() == Some(Effect::Write)).then(|| self.event(AuditOutcome::Unanswered))
@@ -137,7 +147,8 @@ struct Unanswered(Option<Arc<Asked>>);
 impl Drop for Unanswered {
     fn drop(&mut self) {
         let Some(asked) = &self.0 else { return };
-        if let Some(event) = asked.unanswered() {
+        // Whoever does not wait for the refusal is refused all the same.
+        if let Some(event) = asked.failed_login().or_else(|| asked.unanswered()) {
             asked.api.auditor.note(event);
         }
     }

@@ -16,7 +16,7 @@ use ucp_listen::{ClientCertificate, OverTls, Peer};
 use ucp_model::{ErrorCode, Failure};
 use zeroize::Zeroizing;
 
-use crate::noted::OneOfMany;
+use crate::noted::{Noted, OneOfMany};
 use crate::problem::Problem;
 use crate::state::Api;
 
@@ -51,8 +51,9 @@ pub(crate) async fn authenticated(
         Err(refused) => {
             let peer = request.extensions().get::<Peer>();
             let peer = peer.map(|peer| peer.0.ip());
+            let noted = request.extensions().get::<Noted>().cloned();
             drop(request);
-            return refuse(&api, peer, &refused).await;
+            return refuse(&api, peer, &noted.unwrap_or_default(), &refused).await;
         }
     };
     Span::current().record("caller.name", principal.name.as_str());
@@ -147,7 +148,7 @@ fn unknown() -> Response {
 }
 
 /// 401 for a credential that is not valid, the later the more of them the peer sends; or 503 if nobody can tell.
-async fn refuse(api: &Api, peer: Option<IpAddr>, refused: &Refused) -> Response {
+async fn refuse(api: &Api, peer: Option<IpAddr>, noted: &Noted, refused: &Refused) -> Response {
     match refused {
         Refused::Invalid(reason) => {
             api.metrics.login_failed();
@@ -161,6 +162,7 @@ async fn refuse(api: &Api, peer: Option<IpAddr>, refused: &Refused) -> Response 
                 reason,
                 "a login failed"
             );
+            noted.notes().login_failed = true;
             delay.pass().await;
             challenge(INVALID, reason.clone())
         }

@@ -35,6 +35,8 @@ pub(crate) struct Notes {
     pub(crate) action: Option<Action>,
     /// What the body says that it is about.
     pub(crate) id: Option<String>,
+    /// Whether what it shows of the caller is not valid. Its reply waits.
+    pub(crate) login_failed: bool,
 }
 
 impl Noted {
