@@ -55,6 +55,41 @@ async fn a_put_is_woken_by_the_step_that_decides() {
     world.finish().await;
 }
 
+/// The put goes on, and the audit has its operation.
+#[tokio::test(start_paused = true)]
+async fn nobody_waits_for_the_verdict_without_its_client() {
+    let world = World::builder().build().await;
+    let declared =
+        |tag: &str| json!({"CidrBlock": "10.0.0.0/16", "Tags": [{"Key": "is", "Value": tag}]});
+    world.put_and_settle(VPC, "main", declared("new")).await;
+    let path = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{VPC}/:put");
+    let body = json!({"alias": "main", "trackedBy": tracked_by(VPC, "main"),
+        "properties": declared("changed")});
+    let body = body.to_string();
+    let throttled = fault(refuse(ExceptionCode::Throttling));
+    world
+        .aws
+        .add_fault(throttled.on(Action::GetResource).times(1));
+    let before = world.audited().await.len();
+    let leaving = Duration::from_millis(10);
+    tokio::select! {
+        reply = world.send_with(&[], "POST", &path, &body) => panic!("{reply:?}"),
+        () = tokio::time::sleep(leaving) => {}
+    }
+    let left = Instant::now();
+    let event = loop {
+        if let Some(event) = world.audited().await.split_off(before).pop() {
+            break event;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    };
+    assert!(left.elapsed() < leaving, "{:?}", left.elapsed());
+    assert_eq!(event.status, Some(201));
+    assert!(event.operation.is_some());
+    world.settle().await;
+    world.finish().await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_deletion_of_a_group_is_woken_by_its_end() {
     let world = World::builder().build().await;
