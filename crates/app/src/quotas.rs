@@ -150,7 +150,7 @@ impl App {
             if self.admit(of, units, quota).await? {
                 return Ok(());
             }
-            self.estimates.note_full(&key, now);
+            self.estimates.note_full(&key, self.now());
         }
         let message = format!(
             "The plans that you have asked for count {quota}, and no more may be: you are '{}'. Those that were reviewed or carried out do not count, and those that expire make room. Wait until some do, ask for plans with a shorter whatIfSettings.planLifetime, or raise --quota-caller-plans.",
