@@ -54,6 +54,31 @@ impl ResourceSchema {
         }
     }
 
+    /// Returns the properties that tags are, in the form of the type; none if [`add_default_tags`](Self::add_default_tags) adds
+    /// none. A key may have several values. Where the type cannot say so, it has the last one.
+    pub fn properties_of_tags<'t>(
+        &self,
+        tags: impl IntoIterator<Item = (&'t str, &'t str)>,
+    ) -> Value {
+        let none = || Value::Object(Map::new());
+        let Some((path, form)) = self.tags_at() else {
+            return none();
+        };
+        let tags = tags.into_iter();
+        let tags = match &form {
+            Form::Map => Value::Object(
+                tags.map(|(key, value)| (key.to_owned(), value.into()))
+                    .collect(),
+            ),
+            Form::List { .. } => tags
+                .filter_map(|(key, value)| form.element(key, value))
+                .collect(),
+        };
+        path.into_iter().rev().fold(tags, |below, name| {
+            Value::Object(Map::from_iter([(name, below)]))
+        })
+    }
+
     /// Returns the path and the form of the tags, if they can be updated.
     fn tags_at(&self) -> Option<(Vec<String>, Form)> {
         if !(self.may_tag("taggable") && self.may_tag("tagUpdatable") && self.is_updatable()) {
@@ -236,8 +261,25 @@ impl Form {
     }
 
     /// Adds the tags. A declared value of another form is left for validation to refuse.
+    /// Returns a tag as an element of a list; `None` if tags are a map.
+    fn element(&self, tag_key: &str, tag_value: &str) -> Option<Value> {
+        let Form::List {
+            key,
+            value,
+            switches,
+        } = self
+        else {
+            return None;
+        };
+        let mut tag = Map::new();
+        tag.insert((*key).to_owned(), tag_key.into());
+        tag.insert((*value).to_owned(), tag_value.into());
+        tag.extend(switches.iter().map(|name| (name.clone(), false.into())));
+        Some(Value::Object(tag))
+    }
+
     fn add(self, tags: &mut Value, defaults: &BTreeMap<String, String>) {
-        match self {
+        match &self {
             Form::Map => {
                 if tags.is_null() {
                     *tags = Value::Object(Map::new());
@@ -250,29 +292,17 @@ impl Form {
                     entry.or_insert_with(|| Value::from(value.as_str()));
                 }
             }
-            Form::List {
-                key: key_name,
-                value: value_name,
-                switches,
-            } => {
+            Form::List { key: key_name, .. } => {
                 if tags.is_null() {
                     *tags = Value::Array(Vec::new());
                 }
                 let Some(tags) = tags.as_array_mut() else {
                     return;
                 };
-                let declared = tags.iter().filter_map(|tag| tag[key_name].as_str());
+                let declared = tags.iter().filter_map(|tag| tag[*key_name].as_str());
                 let declared: BTreeSet<String> = declared.map(str::to_owned).collect();
-                for (key, value) in defaults {
-                    if declared.contains(key) {
-                        continue;
-                    }
-                    let mut tag = Map::new();
-                    tag.insert(key_name.to_owned(), key.as_str().into());
-                    tag.insert(value_name.to_owned(), value.as_str().into());
-                    tag.extend(switches.iter().map(|name| (name.clone(), false.into())));
-                    tags.push(Value::Object(tag));
-                }
+                let missing = defaults.iter().filter(|(key, _)| !declared.contains(*key));
+                tags.extend(missing.filter_map(|(key, value)| self.element(key, value)));
             }
         }
     }
