@@ -65,6 +65,8 @@ pub struct RefactorContent {
     pub moves: Vec<RefactorMove>,
     /// What cannot be told apart.
     pub ambiguities: Vec<RefactorAmbiguity>,
+    /// Whether they are left as they are, and the rest moves all the same.
+    pub leaves_ambiguities: bool,
     /// What must not move, or cannot.
     pub refused: Vec<RefusedMove>,
     /// What a deployment would change.
@@ -79,6 +81,9 @@ pub struct RefactorContent {
     /// that a history is read without the records.
     #[serde(skip)]
     pub events: Vec<RefactorEvent>,
+    /// The events that the refactor which it takes back had brought. Whoever takes this one back brings them again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub taken_events: Vec<RefactorEvent>,
     /// The refactor that it takes back, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undoes: Option<RefactorId>,
@@ -92,6 +97,8 @@ pub struct RefactorMove {
     pub from: ReferenceId,
     /// The new id, of the same type.
     pub to: ReferenceId,
+    /// The account and region of its resource.
+    pub scope: Scope,
     /// The primary identifier of its resource.
     pub identifier: Option<Identifier>,
     /// How it is known to be the same: a word that the request is answered with.
@@ -197,6 +204,9 @@ pub struct RefactorEvent {
     pub id: String,
     /// What moved, by addresses as they were given.
     pub moves: Vec<EventMove>,
+    /// Whether the history does not have the event any more that it had of this id.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub revoked: bool,
 }
 
 /// A move of an event.

@@ -49,6 +49,8 @@ moments! {
     Remember = "remember",
     /// The commit of a reference that a request adopts without an operation.
     Adopt = "adopt",
+    /// The commit that moves references.
+    Move = "move",
     /// The commit that takes a lease.
     Claim = "claim",
     /// The commit that starts a child of an operation on a group.

@@ -277,6 +277,7 @@ observed! {
 observed! {
     Refactors {
         fn keep_refactor(refactor: Refactor) -> ();
+        #[at(Moment::Move)]
         fn apply_refactor(new: ApplyRefactor) -> Refactor;
         fn get_refactor(id: RefactorId) -> Option<Refactor>;
         fn list_refactors(

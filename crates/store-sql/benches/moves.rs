@@ -7,7 +7,7 @@ use sqlx::{ConnectOptions as _, Connection as _, PgConnection};
 use tokio::runtime::Runtime;
 use ucp_model::{
     CorrelationId, ETag, GroupBody, GroupId, NewResourceGroup, Refactor, RefactorContent,
-    RefactorId, RefactorMove, RefactorStatus, ReferenceId, Timestamp, TypeName,
+    RefactorId, RefactorMove, RefactorStatus, ReferenceId, Scope, Timestamp, TypeName,
 };
 use ucp_store::{ApplyRefactor, Groups as _, Precondition, Refactors as _};
 use ucp_store_sql::Sql;
@@ -92,6 +92,7 @@ fn measure(bencher: divan::Bencher<'_, '_>, runtime: &Runtime, store: &Sql, coun
     let moves = (1..=count).map(|index| RefactorMove {
         from: address("one", index),
         to: address("two", index),
+        scope: Scope::new("aws", "123456789012", "us-east-1").expect("a scope"),
         identifier: None,
         reason: "Mapping".to_owned(),
         etag: Some(etag.as_str().to_owned()),

@@ -57,7 +57,7 @@ impl Change {
             // Only operations on groups have children; `crashes` covers these.
             (Moment::Cancel | Moment::StartChild, _) => 0,
             // Only requests that need no operation remember and adopt; `crashes` covers these.
-            (Moment::Remember | Moment::Adopt, _) => 0,
+            (Moment::Remember | Moment::Adopt | Moment::Move, _) => 0,
         }
     }
 

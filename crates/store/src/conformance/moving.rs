@@ -28,13 +28,17 @@ async fn at_address(store: &Engine, id: &ReferenceId) -> Option<Reference> {
 /// The move of a reference as it is.
 pub(super) fn relocation(reference: &Reference, to: ReferenceId) -> RefactorMove {
     let etag = reference.etag().as_str().to_owned();
-    relocated(reference.id.clone(), to, Some(etag))
+    RefactorMove {
+        scope: reference.scope.clone(),
+        ..relocated(reference.id.clone(), to, Some(etag))
+    }
 }
 
 fn relocated(from: ReferenceId, to: ReferenceId, etag: Option<String>) -> RefactorMove {
     RefactorMove {
         from,
         to,
+        scope: scope(),
         identifier: None,
         reason: "Mapping".to_owned(),
         etag,

@@ -17,6 +17,7 @@ pub(super) fn planned(number: u64, groups: &[&str], second: i64) -> Refactor {
             from: "rg/AWS.EC2/VPC/a".to_owned(),
             to: "rg/AWS.EC2/VPC/b".to_owned(),
         }],
+        revoked: number.is_multiple_of(2),
     };
     Refactor {
         id: refactor_id(number),
