@@ -43,6 +43,7 @@ fn routes() -> Vec<(String, String)> {
             .replace("{alias}", "a")
             .replace("{credential}", "default")
             .replace("{assignment}", "bob")
+            .replace("{refactor}", "2b1c5a52-93d1-4a0e-8b7c-0d6f0b1c2d3e")
             .replace("{plan}", "2b1c5a52-93d1-4a0e-8b7c-0d6f0b1c2d3e")
             .replace("{code}", "Conflict")
             .replace("{id}", "2b1c5a52-93d1-4a0e-8b7c-0d6f0b1c2d3e");

@@ -43,6 +43,18 @@ use Shown::{By, Here};
 const SHOWN: &[(&str, Shown)] = &[
     ("url", Here(200, requests::url)),
     ("body", Here(200, requests::body)),
+    ("refactor-body", Here(200, requests::refactor_body)),
+    (
+        "refactor-body-values",
+        Here(200, requests::refactor_body_values),
+    ),
+    (
+        "large-bodies",
+        By(
+            "crates/api/src/json.rs",
+            "only_so_many_large_bodies_are_read_at_once",
+        ),
+    ),
     (
         "body-time",
         By(
@@ -185,6 +197,28 @@ const SHOWN: &[(&str, Shown)] = &[
         By(
             "crates/app/src/sets/judging.rs",
             "only_so_many_are_deleted_without_being_listed",
+        ),
+    ),
+    (
+        "refactor-resources",
+        By(
+            "crates/refactor/tests/rules/bodies.rs",
+            "so_many_resources_are_compared_and_no_more",
+        ),
+    ),
+    ("refactor-types", Here(200, requests::refactor_types)),
+    (
+        "refactor-known",
+        By(
+            "crates/app/src/refactors/deployed.rs",
+            "so_much_is_compared_and_no_more",
+        ),
+    ),
+    (
+        "refactor-history",
+        By(
+            "crates/store/src/conformance/refactors.rs",
+            "the_history_of_groups_is_what_was_applied",
         ),
     ),
     (

@@ -53,6 +53,7 @@ mod puts;
 mod quotas;
 mod rates;
 mod reads;
+mod refactors;
 mod reference_states;
 mod references;
 mod refusals;

@@ -36,6 +36,7 @@ use crate::query::API_VERSION;
         (name = "Operations", description = "Asynchronous operations: status, result and cancellation."),
         (name = "Planes", description = "The roots of all ids. A radius plane contains resource groups, an AWS plane accounts and credentials."),
         (name = "Plans", description = "What a what-if has shown, for those who approve it and carry it out."),
+        (name = "Refactors", description = "Which aliases stand for resources that had others, and who moved them."),
         (name = "References", description = "Aliases and the AWS resources they stand for."),
         (name = "Predictions", description = "How good the plans of puts were, compared with what AWS showed afterwards."),
         (name = "Resource types", description = "The resource types that AWS has, and what they consist of."),
@@ -304,7 +305,7 @@ fn shape(path: &str, parameter: &Parameter) -> Option<(ObjectBuilder, &'static s
             matching(VISIBLE).max_length(Some(ALIAS_MAX_CHARS)),
             "my-vpc",
         ),
-        "plan" | "planId" => (
+        "plan" | "planId" | "refactor" => (
             text().format(Some(SchemaFormat::Custom("uuid".to_owned()))),
             "2b1c5a52-93d1-4a0e-8b7c-0d6f0b1c2d3e",
         ),

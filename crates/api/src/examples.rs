@@ -34,6 +34,9 @@ pub(crate) fn of_parameter(operation: &str, name: &str) -> Option<&'static str> 
 /// The example of the body of an operation.
 pub(crate) fn of_body(operation: &str) -> Option<Value> {
     let vpc = "/planes/radius/local/resourceGroups/demo/providers/AWS.EC2/VPC:reference/my-vpc";
+    let renamed = json!({
+        "alias": "network", "type": "AWS.EC2/VPC", "properties": {"CidrBlock": "10.0.0.0/16"},
+    });
     let tags = json!({"team": "net"});
     Some(match operation {
         "put_plane" => json!({"location": "global", "properties": {"resourceProviders": {}}}),
@@ -49,6 +52,17 @@ pub(crate) fn of_body(operation: &str) -> Option<Value> {
         "approve_plan" | "reject_plan" => json!({
             "fingerprint": "5d41402abc4b2a76b9719d911017c592ae2f1c3d0b6e4a8f9c7d5e3b1a2f4c6d",
             "comment": "Looked at with the network team.",
+        }),
+        "refactor_plane" => json!({
+            "mode": "plan", "scope": "/planes/aws/aws/accounts/123456789012/regions/us-west-2",
+            "groups": [{"name": "demo", "resources": []}, {"name": "web", "resources": [renamed]}],
+        }),
+        "refactor_resource_group" => json!({
+            "mode": "plan", "scope": "/planes/aws/aws/accounts/123456789012/regions/us-west-2",
+            "resources": [renamed],
+        }),
+        "apply_refactor" | "undo_refactor" => json!({
+            "fingerprint": "5d41402abc4b2a76b9719d911017c592ae2f1c3d0b6e4a8f9c7d5e3b1a2f4c6d",
         }),
         "apply_resource_group" | "validate_resource_group" | "what_if_resource_group" => json!({
             "scope": "/planes/aws/aws/accounts/123456789012/regions/us-west-2",

@@ -1,31 +1,43 @@
 //! Strict reading of request bodies: limited in size, depth and time, and without duplicate members.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{FromRequest, OptionalFromRequest, Request};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 use ucp_model::{ErrorCode, Failure, excerpt, pointer};
 
 use crate::members::{self, kind};
 use crate::problem::Problem;
+use crate::state::Api;
 
 /// The maximum size of a body, in bytes.
 pub(crate) const BODY_MAX_BYTES: usize = 1 << 20;
+/// The same of a refactor, which declares all resources of several groups.
+pub(crate) const LARGE_BODY_MAX_BYTES: usize = 16 << 20;
 /// The maximum nesting depth, in levels. The body is the first.
 pub(crate) const DEPTH_MAX: usize = 64;
 /// The maximum number of values in a body: members, elements, and what is in them. The longest declaration that Cloud
 /// Control accepts has one for every five characters, more than any real one.
 pub(crate) const VALUES_MAX: usize = 50_000;
+/// The same of a refactor: a hundred for each of the resources that it may declare.
+pub(crate) const LARGE_VALUES_MAX: usize = 1_000_000;
+/// How many bodies beyond [`BODY_MAX_BYTES`] are in memory at once. Others wait, for as long as a body may take.
+pub(crate) const LARGE_BODIES: usize = 4;
 /// The maximum length of a member's name, in characters. Names of AWS properties have at most a tenth.
 pub(crate) const NAME_MAX_CHARS: usize = 1_024;
 /// How long a client may take to send a body.
 pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// What is shorter is read at once.
+const QUICK_BYTES: usize = 64 << 10;
 /// How much of a place a message repeats, in characters.
 const SHOWN_CHARS: usize = 120;
 /// The member name under which `serde_json` passes numbers of arbitrary precision.
@@ -51,13 +63,69 @@ impl JsonObject {
     }
 }
 
+/// A body that may be large. It is read as JSON where declarations are judged.
+pub(crate) struct LargeBody {
+    bytes: Vec<u8>,
+    /// Its place among the large ones, if it is one.
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+impl FromRequest<Arc<Api>> for LargeBody {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Problem> {
+        let (parts, body) = request.into_parts();
+        let is_small = body
+            .size_hint()
+            .upper()
+            .is_some_and(|upper| usize::try_from(upper).is_ok_and(|upper| upper <= BODY_MAX_BYTES));
+        let place = match is_small {
+            true => None,
+            false => Some(place(&api.large_bodies).await?),
+        };
+        Ok(Self {
+            bytes: read(&parts.headers, body, LARGE_BODY_MAX_BYTES).await?,
+            _place: place,
+        })
+    }
+}
+
+async fn place(places: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Problem> {
+    let place = timeout(BODY_TIMEOUT, Arc::clone(places).acquire_owned()).await;
+    place.ok().and_then(Result::ok).ok_or_else(|| {
+        let message =
+            "Too many large bodies are being read. Nothing was done. Try again, or declare less.";
+        let failure = Failure::new(ErrorCode::ServiceUnavailable, message);
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, failure)
+    })
+}
+
+impl LargeBody {
+    /// Reads the object that the body is.
+    pub(crate) async fn read<T: Send + 'static>(
+        self,
+        api: &Api,
+        read: impl FnOnce(Map<String, Value>) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let is_quick = self.bytes.len() <= QUICK_BYTES;
+        let work = move || {
+            let members = match self.bytes.is_empty() {
+                true => Map::new(),
+                false => object_of(&self.bytes, LARGE_VALUES_MAX)?,
+            };
+            read(members)
+        };
+        api.app.judge_aside(is_quick, work).await?
+    }
+}
+
 impl<S: Send + Sync> OptionalFromRequest<S> for JsonObject {
     type Rejection = Problem;
 
     /// `None` when the body is empty.
     async fn from_request(request: Request, _: &S) -> Result<Option<Self>, Problem> {
         let (parts, body) = request.into_parts();
-        let bytes = read(&parts.headers, body).await?;
+        let bytes = read(&parts.headers, body, BODY_MAX_BYTES).await?;
         if bytes.is_empty() {
             return Ok(None);
         }
@@ -69,7 +137,11 @@ impl<S: Send + Sync> OptionalFromRequest<S> for JsonObject {
 
 /// Parses a body as a JSON object, or returns the reason why it is not one.
 pub(crate) fn object(bytes: &[u8]) -> Result<Map<String, Value>, Misread> {
-    match parse(bytes)? {
+    object_of(bytes, VALUES_MAX)
+}
+
+fn object_of(bytes: &[u8], values: usize) -> Result<Map<String, Value>, Misread> {
+    match parse_up_to(bytes, values)? {
         Value::Object(members) => Ok(members),
         other => Err(Misread {
             reason: format!("the body is {}, not an object", kind(&other)),
@@ -92,8 +164,8 @@ pub(crate) fn is_json(headers: &HeaderMap) -> bool {
         .eq_ignore_ascii_case("application/json")
 }
 
-/// Reads a body, with limits on size and time.
-pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Problem> {
+/// Reads a body of at most so many bytes, with a limit on time.
+pub(crate) async fn read(headers: &HeaderMap, body: Body, most: usize) -> Result<Vec<u8>, Problem> {
     if let Some(encoding) = headers
         .get(CONTENT_ENCODING)
         .filter(|encoding| *encoding != "identity")
@@ -105,12 +177,11 @@ pub(crate) async fn read(headers: &HeaderMap, body: Body) -> Result<Vec<u8>, Pro
         let failure = Failure::new(ErrorCode::UnsupportedMediaType, message);
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, failure));
     }
-    let collected =
-        tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, BODY_MAX_BYTES).collect());
+    let collected = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, most).collect());
     match collected.await {
         Ok(Ok(collected)) => Ok(collected.to_bytes().to_vec()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            let message = format!("The body is larger than {BODY_MAX_BYTES} bytes. Declare less.");
+            let message = format!("The body is larger than {most} bytes. Declare less.");
             let failure = Failure::new(ErrorCode::RequestEntityTooLarge, message);
             Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, failure))
         }
@@ -154,10 +225,15 @@ impl From<Misread> for Problem {
     }
 }
 
-/// Parses JSON, refusing duplicate members and deep nesting. The error names the place.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Value, Misread> {
+/// Parses JSON of at most so many values, refusing duplicate members and deep nesting. The error names the place.
+fn parse_up_to(bytes: &[u8], values: usize) -> Result<Value, Misread> {
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let mut reading = Reading::default();
+    let mut reading = Reading {
+        place: Vec::new(),
+        room: values,
+        values,
+        exceeds: None,
+    };
     let value = Strict(&mut reading).deserialize(&mut deserializer);
     let value = value.and_then(|value| deserializer.end().map(|()| value));
     value.map_err(|error| Misread {
@@ -167,11 +243,12 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, Misread> {
 }
 
 /// How far the reading of a body has come.
-#[derive(Default)]
 struct Reading {
     /// The reference tokens of the current place.
     place: Vec<String>,
-    /// The number of values so far.
+    /// The number of values that may follow.
+    room: usize,
+    /// The number of values that there may be.
     values: usize,
     /// The place that exceeds a limit, as it is shown.
     exceeds: Option<String>,
@@ -206,14 +283,18 @@ impl Strict<'_> {
     }
 
     fn count<E: de::Error>(&mut self) -> Result<(), E> {
-        self.0.values += 1;
-        if self.0.values > VALUES_MAX {
-            let shown = self.exceeds(&self.pointer());
-            return Err(E::custom(format!(
-                "it has more than {VALUES_MAX} members and elements, the last at {shown}"
-            )));
+        match self.0.room.checked_sub(1) {
+            Some(room) => {
+                self.0.room = room;
+                Ok(())
+            }
+            None => {
+                let (values, shown) = (self.0.values, self.exceeds(&self.pointer()));
+                Err(E::custom(format!(
+                    "it has more than {values} members and elements, the last at {shown}"
+                )))
+            }
         }
-        Ok(())
     }
 }
 
@@ -311,6 +392,10 @@ impl<'de> Visitor<'de> for Strict<'_> {
 mod tests {
     use super::*;
 
+    fn parse(bytes: &[u8]) -> Result<Value, Misread> {
+        parse_up_to(bytes, VALUES_MAX)
+    }
+
     #[test]
     fn keeps_order_and_big_numbers() {
         let text = r#"{"b":9007199254740993,"a":[1.10,-0.5e+400],"c":"\u0000"}"#;
@@ -380,5 +465,21 @@ mod tests {
             assert!(parse(text.as_bytes()).is_err(), "{text}");
         }
         assert!(parse(b"\"\xff\"").is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_so_many_large_bodies_are_read_at_once() {
+        let places = Arc::new(Semaphore::new(LARGE_BODIES));
+        let mut held = Vec::new();
+        for _ in 0..LARGE_BODIES {
+            held.push(
+                place(&places)
+                    .await
+                    .unwrap_or_else(|_| panic!("it is free")),
+            );
+        }
+        assert!(place(&places).await.is_err());
+        held.pop();
+        assert!(place(&places).await.is_ok());
     }
 }

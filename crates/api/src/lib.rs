@@ -53,6 +53,7 @@ use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{any_service, get};
+use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 use ucp_app::App;
 use ucp_audit::Auditor;
@@ -103,6 +104,7 @@ pub fn routers(
         limits,
         metrics,
         settings,
+        large_bodies: Arc::new(Semaphore::new(json::LARGE_BODIES)),
     });
     let described = described::api().route_layer(from_fn_with_state(Arc::clone(&api), rated::kept));
     let docs = SwaggerUi::new("/docs").config(Config::from(DOCUMENT));

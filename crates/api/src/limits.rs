@@ -3,7 +3,10 @@ use ucp_model::{Beyond, ErrorCode, Limit, MAX_TAGS, Most, TAG_VALUE_MAX_CHARS};
 
 use crate::canonical_path::URI_MAX_BYTES;
 use crate::context::REQUEST_ID_MAX_BYTES;
-use crate::json::{BODY_MAX_BYTES, BODY_TIMEOUT, DEPTH_MAX, NAME_MAX_CHARS, VALUES_MAX};
+use crate::json::{
+    BODY_MAX_BYTES, BODY_TIMEOUT, DEPTH_MAX, LARGE_BODIES, LARGE_BODY_MAX_BYTES, LARGE_VALUES_MAX,
+    NAME_MAX_CHARS, VALUES_MAX,
+};
 use crate::logged::CHARS_MAX;
 use crate::query::TOP_MAX;
 use crate::rates::{CALLERS, SCOPES};
@@ -30,6 +33,26 @@ pub const LIMITS: &[Limit] = &[
         what: "The body of a request",
         most: Most::Bytes(BODY_MAX_BYTES),
         beyond: Beyond::refused(413, ErrorCode::RequestEntityTooLarge),
+    },
+    Limit {
+        name: "refactor-body",
+        what: "The body of a refactor",
+        most: Most::Bytes(LARGE_BODY_MAX_BYTES),
+        beyond: Beyond::refused(413, ErrorCode::RequestEntityTooLarge),
+    },
+    Limit {
+        name: "refactor-body-values",
+        what: "The values of such a body",
+        most: Most::Number(LARGE_VALUES_MAX),
+        beyond: Beyond::refused_at(400, ErrorCode::BadRequest, "/{place}"),
+    },
+    Limit {
+        name: "large-bodies",
+        what: "The bodies of refactors that are larger than others may be, and that are read at once",
+        most: Most::Number(LARGE_BODIES),
+        beyond: Beyond::Told(
+            "Others wait for as long as a body may take to arrive. Then the reply is 503.",
+        ),
     },
     Limit {
         name: "body-time",

@@ -378,6 +378,17 @@ pub(crate) struct PlanPath {
     pub(crate) plan: String,
 }
 
+/// A refactor.
+#[derive(Debug, Deserialize, FromRequestParts, IntoParams)]
+#[from_request(via(Path), rejection(Problem))]
+#[into_params(parameter_in = Path)]
+pub(crate) struct RefactorPath {
+    /// The name of the radius plane.
+    pub(crate) plane: String,
+    /// The id of the refactor, a UUID.
+    pub(crate) refactor: String,
+}
+
 /// The credentials of an Azure plane.
 #[derive(Debug, Deserialize, FromRequestParts, IntoParams)]
 #[from_request(via(Path), rejection(Problem))]

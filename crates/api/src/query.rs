@@ -1,6 +1,6 @@
 //! Query parameters and paging.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use axum::extract::{FromRequestParts, Query};
@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use ucp_app::{Listed, Status};
-use ucp_model::{ErrorCode, Failure, PlanId, excerpt};
+use ucp_model::{ErrorCode, Failure, PlanId, Timestamp, excerpt};
 use utoipa::IntoParams;
 
 use crate::context::RequestContext;
@@ -225,6 +225,52 @@ impl<S: Send + Sync> FromRequestParts<S> for PlanQuery {
         Ok(Self {
             plan: plan.transpose()?,
         })
+    }
+}
+
+/// The place of an item in a list that is ordered by time.
+pub(crate) struct Moment<Id>(pub(crate) Timestamp, pub(crate) Id);
+
+impl<Id: Display> Display for Moment<Id> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.0.as_millis(), self.1)
+    }
+}
+
+impl<Id: FromStr> FromStr for Moment<Id> {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (time, id) = text.split_once('.').ok_or(())?;
+        let time = Timestamp::from_millis(time.parse().map_err(drop)?);
+        Ok(Self(time, id.parse().map_err(drop)?))
+    }
+}
+
+/// The resource group that the items of a list name.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct GroupQuery {
+    /// List only what names this resource group: its name, or its id.
+    #[param(value_type = Option<String>, example = "demo")]
+    pub(crate) group: Option<String>,
+}
+
+impl GroupQuery {
+    /// Returns the link to a page of a list with this parameter.
+    pub(crate) fn added(link: &str, group: &str) -> String {
+        let group = utf8_percent_encode(group, NON_ALPHANUMERIC);
+        format!("{link}&group={group}")
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for GroupQuery {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let parameters = Parameters::of(&parts.uri)?;
+        let group = parameters.get(&["group"]).map(str::to_owned);
+        Ok(Self { group })
     }
 }
 

@@ -1,8 +1,10 @@
 //! State shared by all handlers.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
+use tokio::sync::Semaphore;
 use ucp_app::App;
 use ucp_audit::Auditor;
 use ucp_authentication::Authenticator;
@@ -67,4 +69,6 @@ pub(crate) struct Api {
     pub(crate) limits: Limits,
     pub(crate) metrics: Metrics,
     pub(crate) settings: Settings,
+    /// The places of large bodies.
+    pub(crate) large_bodies: Arc<Semaphore>,
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use ucp_model::ids::InvalidId;
 use ucp_model::{Detail, ErrorCode, Failure, MAX_DETAILS, excerpt};
 
-use crate::json::{is_json, object, read};
+use crate::json::{BODY_MAX_BYTES, is_json, object, read};
 use crate::members::{COMMON, kind};
 use crate::problem::Problem;
 
@@ -43,7 +43,7 @@ impl<S: Send + Sync> FromRequest<S> for Payload {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
-        let bytes = read(&parts.headers, body).await?;
+        let bytes = read(&parts.headers, body, BODY_MAX_BYTES).await?;
         Ok(Self(if is_json(&parts.headers) {
             object(&bytes).map_err(|misread| misread.to_string())
         } else {
@@ -173,6 +173,13 @@ impl Violations {
             }
         }
         texts
+    }
+
+    /// Returns the violations as details of another body, in which this object is at `place`.
+    pub(crate) fn within(self, place: &str) -> Vec<Detail> {
+        let details = self.details.into_iter();
+        let details = details.map(|detail| Detail::at(detail.code, detail.message, place));
+        details.collect()
     }
 
     fn add(&mut self, code: &str, message: String) {

@@ -35,6 +35,7 @@ mod put;
 mod quotas;
 mod read;
 mod recipient;
+mod refactors;
 mod references;
 mod regions;
 mod rejection;
@@ -87,6 +88,9 @@ pub use plan_in_hand::PlannedPut;
 pub use put::{PutOutcome, PutResource};
 pub use read::{LivePage, LiveResource, ReadResource};
 pub use recipient::Recipient;
+pub use refactors::{
+    DeclaredRefactor, DeclaredResource, EmptiedGroups, NamedGroup, RefactorMode, RefactorQuery,
+};
 pub use references::GroupView;
 pub use regions::{InvalidRegion, Regions};
 pub use rejection::{BeyondRate, Rejection};
@@ -96,6 +100,7 @@ pub use role_assignments::{PutRoleAssignment, RoleAssignmentPut};
 pub use roles::Roles;
 pub use sets::{ApplyOutcome, ApplySet, DeclaredSet, Mode, SetGoal, SetMember};
 pub use ucp_plan::{Cause, Delta, Effect};
+pub use ucp_refactor::{Base as RefactorBase, Event as RefactorEvent, Mapping, OnAmbiguity};
 pub use ucp_store::RoleAssignment;
 pub use ucp_store::place;
 pub use ucp_store::{AuditOutcome, StoredAuditEvent};
@@ -225,6 +230,15 @@ impl App {
     /// Returns the clock.
     pub fn clock(&self) -> Arc<dyn Clock> {
         Arc::clone(&self.parts.clock)
+    }
+
+    /// Does work that takes CPU time where declarations are judged, unless it is quick.
+    pub async fn judge_aside<T: Send + 'static>(
+        &self,
+        is_quick: bool,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Rejection> {
+        Ok(self.parts.pool.run_unless_quick(is_quick, work).await?)
     }
 
     /// Returns the time.

@@ -1,10 +1,12 @@
 use ucp_cpu_pool::{MAX_RUN, MAX_WAIT};
 use ucp_model::{APPROVALS_MAX, Beyond, ErrorCode, Limit, Most};
+use ucp_refactor::RESOURCES_MAX;
 use ucp_schema::MAX_DECLARED_CHARS;
 
 use crate::group_operations::{ITEMS_MAX, TYPES_MAX};
 use crate::kept_plans::{PLAN_LIFETIMES, PLAN_MAX_BYTES};
 use crate::known_assignments::{FRESH, GRACE};
+use crate::refactors::{self, DEPLOYED_MAX_BYTES, REFACTORS_MAX};
 use crate::sets::{SHOWN_MAX_BYTES, UNLISTED_MAX};
 use crate::what_if::LOOKING_TIME;
 
@@ -43,6 +45,30 @@ pub const LIMITS: &[Limit] = &[
         what: "The resources that a set in mode `Complete` deletes without listing them",
         most: Most::Number(UNLISTED_MAX),
         beyond: Beyond::refused_in_detail(400, ErrorCode::InvalidRequest, "/mode"),
+    },
+    Limit {
+        name: "refactor-resources",
+        what: "The resources that a refactor declares, and those in the groups that it names, each",
+        most: Most::Number(RESOURCES_MAX),
+        beyond: Beyond::refused_in_detail(400, ErrorCode::BadRequest, "/groups"),
+    },
+    Limit {
+        name: "refactor-types",
+        what: "The types of all these resources, as counted for each account and region",
+        most: Most::Number(refactors::TYPES_MAX),
+        beyond: Beyond::refused(400, ErrorCode::BadRequest),
+    },
+    Limit {
+        name: "refactor-known",
+        what: "What is known of the resources in the groups that a refactor names: their last declarations and what AWS has shown, as JSON",
+        most: Most::Bytes(DEPLOYED_MAX_BYTES),
+        beyond: Beyond::refused(400, ErrorCode::BadRequest),
+    },
+    Limit {
+        name: "refactor-history",
+        what: "The refactors in the history of the groups that a refactor names",
+        most: Most::Number(REFACTORS_MAX),
+        beyond: Beyond::Told("The history has the events of the first ones."),
     },
     Limit {
         name: "planes",

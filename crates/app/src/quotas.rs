@@ -237,11 +237,7 @@ impl App {
         more: usize,
     ) -> Result<(), Rejection> {
         self.admit_under_way(caller, Some(group), 1).await?;
-        let quota = self.parts.quotas.references;
-        match self.admit(Counted::References(group), more, quota).await? {
-            true => Ok(()),
-            false => Err(self.too_many_references(group)),
-        }
+        self.admit_references(group, more).await
     }
 
     /// Refuses a set that makes so many references, if these do not fit into the group, or if it has too many leftovers.
@@ -253,6 +249,19 @@ impl App {
     ) -> Result<(), Rejection> {
         self.admit_leftover(&Register::Group(group.clone())).await?;
         self.admit_import(group, caller, more).await
+    }
+
+    /// Refuses `more` references beyond the quota of their group.
+    pub(crate) async fn admit_references(
+        &self,
+        group: &GroupId,
+        more: usize,
+    ) -> Result<(), Rejection> {
+        let quota = self.parts.quotas.references;
+        match self.admit(Counted::References(group), more, quota).await? {
+            true => Ok(()),
+            false => Err(self.too_many_references(group)),
+        }
     }
 
     fn too_many_references(&self, group: &GroupId) -> Rejection {

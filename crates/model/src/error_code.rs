@@ -74,6 +74,10 @@ codes! {
     PreconditionFailed,
     /// There may be no more of something.
     QuotaExceeded,
+    /// Nothing tells where some resources are to move.
+    RefactorAmbiguous,
+    /// Some moves cannot be.
+    RefactorRefused,
     /// The request body or the declaration is too large.
     RequestEntityTooLarge,
     /// The request did not arrive in time.

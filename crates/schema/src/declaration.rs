@@ -11,7 +11,7 @@ use crate::{ResourceSchema, Violation, ViolationCode};
 pub const MAX_DECLARED_CHARS: usize = 262_144;
 
 /// A member of our replies that clients send back. It is never declared.
-const PROVISIONING_STATE: &str = "provisioningState";
+pub const PROVISIONING_STATE: &str = "provisioningState";
 
 /// Whether a declaration may have unknown values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

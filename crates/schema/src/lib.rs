@@ -31,7 +31,7 @@ mod visits;
 
 pub use catalogue::Catalogue;
 pub use compiled::{Classes, Cursor, ListShape, SchemaWarning, Shape, Types};
-pub use declaration::{Declaration, MAX_DECLARED_CHARS};
+pub use declaration::{Declaration, MAX_DECLARED_CHARS, PROVISIONING_STATE};
 pub use error::SchemaError;
 pub use identifier::IdentifierOutcome;
 pub use limits::LIMITS;

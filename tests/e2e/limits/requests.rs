@@ -226,6 +226,34 @@ pub(super) fn import_resources(_: &World, count: usize) -> Sent {
     }
 }
 
+fn refactor(body: &Value) -> Sent {
+    Sent {
+        method: "POST",
+        path: "/planes/radius/local/:refactor".to_owned(),
+        body: body.to_string(),
+    }
+}
+
+pub(super) fn refactor_body(_: &World, bytes: usize) -> Sent {
+    let mut sent = refactor(&json!({"mode": "plan", "groups": []}));
+    sent.body += &" ".repeat(bytes - sent.body.len());
+    sent
+}
+
+pub(super) fn refactor_body_values(_: &World, values: usize) -> Sent {
+    // Besides the elements, there are the body, the mode, the groups and the list.
+    refactor(&json!({"mode": "plan", "groups": [], "exclude": vec!["AWS.A/B"; values - 4]}))
+}
+
+pub(super) fn refactor_types(_: &World, count: usize) -> Sent {
+    let resources = (0..count).map(|at| {
+        let scope = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/us-west-{at}");
+        json!({"alias": format!("a{at}"), "type": LOGS, "scope": scope})
+    });
+    let resources: Vec<Value> = resources.collect();
+    refactor(&json!({"mode": "plan", "groups": [{"name": "rg", "resources": resources}]}))
+}
+
 pub(super) fn matched_string(world: &World, characters: usize) -> Sent {
     let schema = report(json!({"type": "string", "pattern": "^é+$"}));
     let more = "é".repeat(characters);

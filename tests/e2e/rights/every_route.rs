@@ -96,6 +96,7 @@ fn path(route: &str) -> String {
         .replace("{assignment}", ASSIGNMENT)
         .replace("{code}", "NotFound")
         .replace("{plan}", ID)
+        .replace("{refactor}", ID)
         .replace("{id}", ID);
     assert!(!path.contains('{'), "{path}: what stands for that?");
     path
@@ -142,11 +143,21 @@ impl Needs {
                 _ => Needs::Somewhere(Right::Approve),
             };
         }
+        if route.contains("System.Resources/refactors") {
+            return match method.as_str() {
+                "GET" => Needs::Caller,
+                _ => Needs::Somewhere(Right::Write),
+            };
+        }
+        // What moves where is told by the body.
+        if route == "/planes/radius/{plane}/:refactor" {
+            return Needs::Somewhere(Right::Read);
+        }
         let by_id = ["operationStatuses", "operationResults", "System.Azure"];
         if lists.contains(&route.as_str()) || by_id.iter().any(|word| route.contains(word)) {
             return Needs::Caller;
         }
-        let reads = [":get", ":validate", ":whatIf"];
+        let reads = [":get", ":refactor", ":validate", ":whatIf"];
         let reads = method == "GET" || reads.iter().any(|action| route.ends_with(action));
         let right = match (reads, route.contains("System.AWS/credentials")) {
             _ if route.contains("auditEvents") => Right::ManageAccess,

@@ -19,6 +19,7 @@ struct Things {
     put: String,
     deletion: String,
     plan: String,
+    refactor: String,
 }
 
 impl Things {
@@ -39,6 +40,12 @@ impl Things {
         let planned = planned.await.expect(200);
         let plan = planned.body["properties"]["planId"].as_str();
         let plan = plan.expect("a plan").to_owned();
+        let refactor = json!({"mode": "plan", "groups": [{"name": "rg", "resources": []}]});
+        let refactor = refactor.to_string();
+        let planned = world.call_as("root", "POST", "/planes/radius/local/:refactor", &refactor);
+        let planned = planned.await.expect(200);
+        let refactor = planned.body["name"].as_str();
+        let refactor = refactor.expect("a refactor").to_owned();
         let assignment = format!(
             "/planes/radius/local/providers/System.Resources/roleAssignments/of-carol?{VERSION}"
         );
@@ -68,6 +75,7 @@ impl Things {
             put,
             deletion,
             plan,
+            refactor,
         }
     }
 
@@ -77,9 +85,10 @@ impl Things {
             true => &self.put,
             false => &self.deletion,
         };
-        let id = match route.contains("{plan}") {
-            true => &self.plan,
-            false => operation,
+        let id = match route {
+            _ if route.contains("{plan}") => &self.plan,
+            _ if route.contains("{refactor}") => &self.refactor,
+            _ => operation,
         };
         path.replace(&format!("/{ALIAS}"), "/main")
             .replace(ASSIGNMENT, "of-carol")
@@ -137,6 +146,7 @@ async fn what_may_not_be_read_costs_what_is_not_there(kind: StoreKind) {
         let route = &request.route;
         let is_list = ["/planes/{type}", "/planes/radius/{plane}/resourcegroups"]
             .contains(&&**route)
+            || route.ends_with("/refactors")
             || route.ends_with("/roleAssignments")
             || route.contains("System.Azure");
         if request.method != "GET" || is_list || !route.starts_with("/planes/") {
@@ -171,6 +181,7 @@ async fn what_may_not_be_read_costs_what_is_not_there(kind: StoreKind) {
         "operationStatuses",
         "operationStatuses",
         "plans",
+        "refactors",
         "roleAssignments",
     ];
     assert_eq!(looked_up, by_their_scopes);

@@ -55,6 +55,8 @@ const ROUTES: &[Row] = table! {
         DELETE Over(Write, Plane, OnPlane("delete"));
     "/planes/radius/{plane}/providers":
         GET Over(Read, Plane, Named("System.Resources/providers/read"));
+    "/planes/radius/{plane}/:refactor":
+        POST Somewhere(Read, Named("System.Radius/planes/refactor/action"));
     "/planes/radius/{plane}/providers/System.Resources/auditEvents":
         GET Over(ManageAccess, Plane, Named("System.Resources/auditEvents/read"));
     "/planes/radius/{plane}/providers/System.Resources/plans/{plan}": GET Authenticated;
@@ -62,6 +64,12 @@ const ROUTES: &[Row] = table! {
         POST Somewhere(Approve, Named("System.Resources/plans/approve/action"));
     "/planes/radius/{plane}/providers/System.Resources/plans/{plan}/:reject":
         POST Somewhere(Approve, Named("System.Resources/plans/reject/action"));
+    "/planes/radius/{plane}/providers/System.Resources/refactors": GET Authenticated;
+    "/planes/radius/{plane}/providers/System.Resources/refactors/{refactor}": GET Authenticated;
+    "/planes/radius/{plane}/providers/System.Resources/refactors/{refactor}/:apply":
+        POST Somewhere(Write, Named("System.Resources/refactors/apply/action"));
+    "/planes/radius/{plane}/providers/System.Resources/refactors/{refactor}/:undo":
+        POST Somewhere(Write, Named("System.Resources/refactors/undo/action"));
     "/planes/radius/{plane}/providers/System.Resources/roleAssignments": GET Authenticated;
     "/planes/radius/{plane}/providers/System.Resources/roleAssignments/{assignment}":
         GET Authenticated,
@@ -82,6 +90,8 @@ const ROUTES: &[Row] = table! {
         POST Over(Write, Group, Named("System.Resources/resourceGroups/apply/action"));
     "/planes/radius/{plane}/resourcegroups/{group}/:import":
         POST Over(Write, Group, Named("System.Resources/resourceGroups/import/action"));
+    "/planes/radius/{plane}/resourcegroups/{group}/:refactor":
+        POST Over(Read, Group, Named("System.Resources/resourceGroups/refactor/action"));
     "/planes/radius/{plane}/resourcegroups/{group}/:validate":
         POST Over(Read, Group, Named("System.Resources/resourceGroups/validate/action"));
     "/planes/radius/{plane}/resourcegroups/{group}/:whatIf":

@@ -14,6 +14,7 @@ mod operations;
 mod planes;
 mod plans;
 mod predictions;
+mod refactors;
 mod references;
 mod resource_groups;
 mod resource_types;
@@ -35,6 +36,7 @@ pub(crate) fn described() -> OpenApiRouter<Arc<Api>> {
         .merge(planes::routes())
         .merge(resource_groups::routes())
         .merge(sets::routes())
+        .merge(refactors::routes())
         .merge(references::routes())
         .merge(leftovers::routes())
         .merge(aws_resources::routes())

@@ -1,5 +1,3 @@
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use axum::Json;
@@ -9,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 use ucp_app::OperationQuery;
 use ucp_model::operation::{GroupWork, Kind, ResourceWork, Work};
-use ucp_model::{Ended, Operation, OperationId, PlaneId, PlaneKind, Timestamp, excerpt};
+use ucp_model::{Ended, Operation, OperationId, PlaneId, PlaneKind, excerpt};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -17,7 +15,7 @@ use crate::context::RequestContext;
 use crate::path::{GroupPath, OperationPath, PlaneOperationPath};
 use crate::polling_paths::PollingPaths;
 use crate::problem::Problem;
-use crate::query::{OperationFilter, Page};
+use crate::query::{Moment, OperationFilter, Page};
 use crate::router::router;
 use crate::state::Api;
 use crate::wire::{
@@ -176,11 +174,11 @@ async fn list_resource_group_operations(
         status,
         after: page
             .after()?
-            .map(|Place(accepted_at, id)| (accepted_at, id)),
+            .map(|Moment(accepted_at, id)| (accepted_at, id)),
         top: page.top,
     };
     let operations = api.app.list_operations(&path.id()?, query).await?;
-    let next_link = page.next(&operations, Place::of, &context);
+    let next_link = page.next(&operations, moment, &context);
     let next_link = next_link.map(|link| match status {
         Some(status) => format!("{link}&status={}", status.as_str()),
         None => link,
@@ -192,30 +190,10 @@ async fn list_resource_group_operations(
     }))
 }
 
-/// The place of an operation in a list.
-struct Place(Timestamp, OperationId);
-
-impl Place {
-    fn of(operation: &Operation) -> Self {
-        let (accepted_at, id) = ucp_app::place(operation);
-        Self(accepted_at, id)
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.0.as_millis(), self.1)
-    }
-}
-
-impl FromStr for Place {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let (accepted_at, id) = text.split_once('.').ok_or(())?;
-        let accepted_at = Timestamp::from_millis(accepted_at.parse().map_err(drop)?);
-        Ok(Self(accepted_at, id.parse().map_err(drop)?))
-    }
+/// Returns the place of an operation in a list.
+fn moment(operation: &Operation) -> Moment<OperationId> {
+    let (accepted_at, id) = ucp_app::place(operation);
+    Moment(accepted_at, id)
 }
 
 fn status(operation: Operation, context: &RequestContext) -> Response {

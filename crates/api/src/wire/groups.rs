@@ -30,7 +30,7 @@ pub(crate) struct PutResourceGroupRequest {
 /// The settings of a resource group.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ResourceGroupProperties {
+pub(super) struct ResourceGroupProperties {
     /// Default AWS tags of the resources in the group.
     #[schema(value_type = Option<BTreeMap<String, String>>, example = json!({"team": "net"}))]
     default_tags: BTreeMap<String, String>,

@@ -11,6 +11,7 @@ mod operations;
 mod planes;
 mod plans;
 mod progress;
+mod refactors;
 mod references;
 mod resource_types;
 mod resources;
@@ -28,13 +29,14 @@ pub(crate) use self::import::{ImportGroupRequest, ImportRequest, ImportedReferen
 pub(crate) use self::leftovers::LeftoverBody;
 pub(crate) use self::list::{
     AuditEventList, AwsResourceList, CredentialList, LeftoverList, List, OperationList, PlaneList,
-    PlaneSummaryList, PredictionList, ReferenceList, ResourceGroupList, ResourceProviderList,
-    RoleAssignmentList,
+    PlaneSummaryList, PredictionList, RefactorList, ReferenceList, ResourceGroupList,
+    ResourceProviderList, RoleAssignmentList,
 };
 pub(crate) use self::operations::{ImportResult, OperationStatus};
 pub(crate) use self::planes::SETTINGS_MAX_BYTES;
 pub(crate) use self::planes::{PlaneBody, PutPlaneRequest};
 pub(crate) use self::plans::{COMMENT_MAX_CHARS, PlanBody, PlanReviewRequest};
+pub(crate) use self::refactors::{RefactorBody, RefactorRequest, SeenRefactor};
 pub(crate) use self::references::{ReferenceBody, UpdateReference};
 pub(crate) use self::resource_types::{ResourceProviderSummary, ResourceTypeBody};
 pub(crate) use self::resources::{ActionRequest, AwsResource};

@@ -1,0 +1,200 @@
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use ucp_app::{RefactorBase, RefactorQuery};
+use ucp_model::{GroupId, RefactorId, excerpt};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::context::RequestContext;
+use crate::json::{JsonObject, LargeBody};
+use crate::path::{GroupPath, RadiusPlanePath, RefactorPath};
+use crate::problem::Problem;
+use crate::query::{GroupQuery, Moment, Page};
+use crate::router::router;
+use crate::state::Api;
+use crate::wire::{ErrorResponse, List, RefactorBody, RefactorList, RefactorRequest, SeenRefactor};
+
+/// Registers the handlers.
+pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
+    router()
+        .routes(routes!(refactor_plane))
+        .routes(routes!(refactor_resource_group))
+        .routes(routes!(list_refactors))
+        .routes(routes!(get_refactor))
+        .routes(routes!(apply_refactor))
+        .routes(routes!(undo_refactor))
+}
+
+/// Tells which tracked resources are declared under another alias or in another group, or moves them.
+///
+/// The body says all that the named groups shall hold. With `plan` the record of what was found is kept; with `apply`
+/// everything moves in one transaction, or nothing. AWS is neither read nor changed: no resource is created, replaced or deleted.
+#[utoipa::path(post, path = "/planes/radius/{plane}/:refactor", tag = "Refactors",
+    params(RadiusPlanePath),
+    request_body = RefactorRequest,
+    responses((status = 200, body = RefactorBody),
+        (status = 409, description = "Something is ambiguous or cannot move, or another operation is under way", body = ErrorResponse),
+        (status = 412, description = "It has another fingerprint", body = ErrorResponse),
+        (status = 413, body = ErrorResponse)))]
+async fn refactor_plane(
+    State(api): State<Arc<Api>>,
+    path: RadiusPlanePath,
+    context: RequestContext,
+    body: LargeBody,
+) -> Result<Json<RefactorBody>, Problem> {
+    let plane = path.id()?.name;
+    refactor(
+        &api,
+        &plane,
+        RefactorBase::Plane(plane.clone()),
+        &context,
+        body,
+    )
+    .await
+}
+
+/// Tells which tracked resources of a resource group are declared under another alias, or moves them.
+///
+/// Like `:refactor` of the plane, for one group, with `resources` instead of `groups`. The group must exist.
+#[utoipa::path(post, path = "/planes/radius/{plane}/resourcegroups/{group}/:refactor", tag = "Refactors",
+    params(GroupPath),
+    request_body = RefactorRequest,
+    responses((status = 200, body = RefactorBody), (status = 404, body = ErrorResponse),
+        (status = 409, description = "Something is ambiguous or cannot move, or another operation is under way", body = ErrorResponse),
+        (status = 412, description = "It has another fingerprint", body = ErrorResponse),
+        (status = 413, body = ErrorResponse)))]
+async fn refactor_resource_group(
+    State(api): State<Arc<Api>>,
+    path: GroupPath,
+    context: RequestContext,
+    body: LargeBody,
+) -> Result<Json<RefactorBody>, Problem> {
+    let group = path.id()?;
+    let plane = group.plane.clone();
+    refactor(&api, &plane, RefactorBase::Group(group), &context, body).await
+}
+
+async fn refactor(
+    api: &Api,
+    plane: &str,
+    base: RefactorBase,
+    context: &RequestContext,
+    body: LargeBody,
+) -> Result<Json<RefactorBody>, Problem> {
+    let read = move |members| RefactorRequest::read(members, base);
+    let declared = body.read(api, read).await?;
+    let refactored = api.app.refactor(plane, declared, &context.caller);
+    Ok(Json(Box::pin(refactored).await?.into()))
+}
+
+/// Lists the refactors of a plane, newest first, or only those that name a resource group.
+///
+/// A page may have fewer records than `top`, or none, although there are more: a record is shown to those who may read all groups
+/// that it names. Go on while there is a `nextLink`.
+#[utoipa::path(get, path = "/planes/radius/{plane}/providers/System.Resources/refactors", tag = "Refactors",
+    params(RadiusPlanePath, GroupQuery, Page),
+    responses((status = 200, body = RefactorList)))]
+async fn list_refactors(
+    State(api): State<Arc<Api>>,
+    path: RadiusPlanePath,
+    GroupQuery { group }: GroupQuery,
+    page: Page,
+    context: RequestContext,
+) -> Result<Json<RefactorList>, Problem> {
+    let plane = path.id()?.name;
+    let named = group.as_deref().map(|name| match name.starts_with('/') {
+        true => name.parse::<GroupId>(),
+        false => GroupId::new(&plane, name),
+    });
+    let query = RefactorQuery {
+        plane,
+        group: named
+            .transpose()
+            .map_err(|error| Problem::bad_request(format!("group: {error}.")).at("group"))?,
+        after: page.after()?.map(|Moment(created_at, id)| (created_at, id)),
+        top: page.top,
+    };
+    let (listed, next) = api.app.list_refactors(query, &context.caller).await?;
+    let next_link = next.map(|(created_at, id)| {
+        let link = page.next_link_after(Moment(created_at, id), &context);
+        match &group {
+            Some(group) => GroupQuery::added(&link, group),
+            None => link,
+        }
+    });
+    Ok(Json(List {
+        next_link,
+        ..List::of(listed.items)
+    }))
+}
+
+/// Returns the record of a refactor.
+///
+/// It is shown to those who may read all groups that it names.
+#[utoipa::path(get, path = "/planes/radius/{plane}/providers/System.Resources/refactors/{refactor}", tag = "Refactors",
+    params(RefactorPath),
+    responses((status = 200, body = RefactorBody), (status = 404, body = ErrorResponse)))]
+async fn get_refactor(
+    State(api): State<Arc<Api>>,
+    path: RefactorPath,
+    context: RequestContext,
+) -> Result<Json<RefactorBody>, Problem> {
+    let id = refactor_id(&path)?;
+    let record = api.app.get_refactor(&path.plane, id, &context.caller);
+    Ok(Json(record.await?.into()))
+}
+
+/// Applies a refactor that was planned.
+///
+/// If what moves was written since, or a group has another history, nothing moves.
+#[utoipa::path(post, path = "/planes/radius/{plane}/providers/System.Resources/refactors/{refactor}/:apply", tag = "Refactors",
+    params(RefactorPath),
+    request_body = SeenRefactor,
+    responses((status = 200, body = RefactorBody), (status = 404, body = ErrorResponse),
+        (status = 409, description = "It is applied already, or cannot be", body = ErrorResponse),
+        (status = 412, description = "Something has changed since it was planned", body = ErrorResponse)))]
+async fn apply_refactor(
+    State(api): State<Arc<Api>>,
+    path: RefactorPath,
+    context: RequestContext,
+    body: JsonObject,
+) -> Result<Json<RefactorBody>, Problem> {
+    let id = refactor_id(&path)?;
+    let seen = body.read::<SeenRefactor>()?.fingerprint;
+    let (plane, caller) = (&path.plane, &context.caller);
+    let applied = api.app.apply_refactor(plane, id, seen.as_deref(), caller);
+    Ok(Json(Box::pin(applied).await?.into()))
+}
+
+/// Takes a refactor back that was applied, if nothing that it moved was written since.
+///
+/// The reply is the record of a new refactor, which can be undone too.
+#[utoipa::path(post, path = "/planes/radius/{plane}/providers/System.Resources/refactors/{refactor}/:undo", tag = "Refactors",
+    params(RefactorPath),
+    request_body = SeenRefactor,
+    responses((status = 200, body = RefactorBody), (status = 404, body = ErrorResponse),
+        (status = 409, description = "It is not applied", body = ErrorResponse),
+        (status = 412, description = "Something has changed since it was applied", body = ErrorResponse)))]
+async fn undo_refactor(
+    State(api): State<Arc<Api>>,
+    path: RefactorPath,
+    context: RequestContext,
+    body: JsonObject,
+) -> Result<Json<RefactorBody>, Problem> {
+    let id = refactor_id(&path)?;
+    let seen = body.read::<SeenRefactor>()?.fingerprint;
+    let (plane, caller) = (&path.plane, &context.caller);
+    let undone = api.app.undo_refactor(plane, id, seen.as_deref(), caller);
+    Ok(Json(Box::pin(undone).await?.into()))
+}
+
+fn refactor_id(path: &RefactorPath) -> Result<RefactorId, Problem> {
+    path.refactor.parse().map_err(|_| {
+        Problem::not_found(format!(
+            "There is no refactor '{}'. Their names are UUIDs.",
+            excerpt(&path.refactor)
+        ))
+    })
+}

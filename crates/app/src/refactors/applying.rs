@@ -1,0 +1,288 @@
+//! Moves, there and back again.
+
+use std::collections::HashMap;
+
+use ucp_access::Right;
+use ucp_model::{
+    Detail, ErrorCode, Failure, GroupChanges, GroupId, Refactor, RefactorContent,
+    RefactorEnvironment, RefactorHistory, RefactorId, RefactorMove, RefactorStatus, ReferenceId,
+};
+use ucp_store::{ApplyRefactor, Error};
+
+use super::records::no_such_refactor;
+use super::{DeclaredRefactor, RefactorMode, in_words};
+use crate::resource_groups::policy_lowered;
+use crate::{App, Caller, Rejection};
+
+const ACTION: &str = "System.Resources/resourceGroups/refactor/action";
+/// Why what an undo moves is the same resource.
+const UNDO: &str = "Undo";
+
+impl App {
+    /// Tells what moves where, and keeps that; or moves it, all at once, and nothing is sent to AWS.
+    pub async fn refactor(
+        &self,
+        plane: &str,
+        mut declared: DeclaredRefactor,
+        caller: &Caller,
+    ) -> Result<Refactor, Rejection> {
+        let found = self.found(&mut declared, caller).await?;
+        let planned = self.planned(plane, &declared, found, caller);
+        judge_fingerprint(&planned, declared.fingerprint.as_deref())?;
+        match declared.mode {
+            RefactorMode::Plan => {
+                self.parts.store.keep_refactor(planned.clone()).await?;
+                Ok(planned)
+            }
+            RefactorMode::Apply => self.move_all(planned, false, caller).await,
+        }
+    }
+
+    /// Applies a refactor that was planned.
+    pub async fn apply_refactor(
+        &self,
+        plane: &str,
+        id: RefactorId,
+        fingerprint: Option<&str>,
+        caller: &Caller,
+    ) -> Result<Refactor, Rejection> {
+        let planned = self.refactor_to_change(plane, id, caller).await?;
+        refuse_status(planned.status, RefactorStatus::Planned)?;
+        judge_fingerprint(&planned, fingerprint)?;
+        let history = self.history(&planned.content.named).await?;
+        if history.ids() != planned.content.history.environment {
+            let message =
+                "The groups have had another refactor since this one was planned. Plan it again.";
+            return Err(precondition_failed(message));
+        }
+        self.move_all(planned, true, caller).await
+    }
+
+    /// Takes a refactor back that was applied. Returns the record of that, which can be taken back too.
+    pub async fn undo_refactor(
+        &self,
+        plane: &str,
+        id: RefactorId,
+        fingerprint: Option<&str>,
+        caller: &Caller,
+    ) -> Result<Refactor, Rejection> {
+        let applied = self.refactor_to_change(plane, id, caller).await?;
+        refuse_status(applied.status, RefactorStatus::Applied)?;
+        judge_fingerprint(&applied, fingerprint)?;
+        let history = self.history(&applied.content.named).await?;
+        let content = RefactorContent {
+            history: RefactorHistory {
+                environment: history.ids(),
+                ..RefactorHistory::default()
+            },
+            ..inverse(&applied)
+        };
+        let id = RefactorId(self.parts.entropy.uuid("refactor"));
+        let undo = self.record(id, &applied.plane, content, caller);
+        self.move_all(undo, false, caller).await
+    }
+
+    /// Returns a record whose groups the caller may change.
+    async fn refactor_to_change(
+        &self,
+        plane: &str,
+        id: RefactorId,
+        caller: &Caller,
+    ) -> Result<Refactor, Rejection> {
+        let record = self.get_refactor(plane, id, caller).await?;
+        for group in &record.content.named {
+            caller.judge_group(Right::Write, group, ACTION)?;
+        }
+        Ok(record)
+    }
+
+    /// Moves what a record says, in one transaction.
+    async fn move_all(
+        &self,
+        planned: Refactor,
+        is_planned: bool,
+        caller: &Caller,
+    ) -> Result<Refactor, Rejection> {
+        let content = &planned.content;
+        refuse_what_is_refused(content)?;
+        for it in &content.moves {
+            let type_name = &it.from.type_name;
+            caller.judge_type(Right::Write, &it.scope, type_name, "move/action")?;
+        }
+        self.admit_moves(content).await?;
+        let mut named = content.named.iter();
+        let keeps_plan_policy = !named.all(|group| caller.may_lower_policy(group));
+        let record = Refactor {
+            status: RefactorStatus::Applied,
+            changed_at: self.now(),
+            ..planned
+        };
+        let id = record.id;
+        let groups = record.content.named.clone();
+        let applied = self.parts.store.apply_refactor(ApplyRefactor {
+            record,
+            is_planned,
+            keeps_plan_policy,
+            caller: caller.name.clone(),
+            correlation_id: caller.correlation_id.clone(),
+        });
+        let applied = match applied.await {
+            Ok(applied) => applied,
+            Err(error) => return Err(self.not_moved(error, id, &groups, caller).await),
+        };
+        tracing::info!(
+            refactor.id = %id,
+            moves = applied.content.moves.len(),
+            "resources have other addresses"
+        );
+        Ok(applied)
+    }
+
+    /// Refuses more groups, or more references in a group, than the quotas allow.
+    async fn admit_moves(&self, content: &RefactorContent) -> Result<(), Rejection> {
+        for group in &content.groups.create {
+            self.admit_group(&group.id).await?;
+        }
+        let mut more: HashMap<String, (&GroupId, isize)> = HashMap::new();
+        for RefactorMove { from, to, .. } in &content.moves {
+            more.entry(to.group.key()).or_insert((&to.group, 0)).1 += 1;
+            more.entry(from.group.key()).or_insert((&from.group, 0)).1 -= 1;
+        }
+        for (group, more) in more.into_values() {
+            if let Ok(more @ 1..) = usize::try_from(more) {
+                self.admit_references(group, more).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn not_moved(
+        &self,
+        error: Error,
+        id: RefactorId,
+        groups: &[GroupId],
+        caller: &Caller,
+    ) -> Rejection {
+        match error {
+            Error::NoSuchRefactor => no_such_refactor(id),
+            Error::RefactorStatus(status) => wrong_status(status),
+            Error::GroupDeleting(running) | Error::Busy(running) => {
+                self.busy(running).await.shown_to(caller)
+            }
+            Error::PreconditionFailed | Error::NoSuchGroup => precondition_failed(
+                "What moves, or a group, is not as it was. Nothing has moved. Plan again.",
+            ),
+            Error::OutcomeUnknown => {
+                let message = "Something that moves may not exist: the outcome of its create is unknown. Nothing has moved. Let that be decided first: see its group's leftovers.";
+                Rejection::Conflict(Failure::new(ErrorCode::Conflict, message))
+            }
+            Error::PolicyLowered => {
+                let mut protected = groups
+                    .iter()
+                    .filter(|group| !caller.may_lower_policy(group));
+                match protected.next() {
+                    Some(group) => policy_lowered(group, caller),
+                    None => precondition_failed("What you may do has changed. Send it again."),
+                }
+            }
+            other => other.into(),
+        }
+    }
+}
+
+/// Returns what takes an applied refactor back.
+fn inverse(applied: &Refactor) -> RefactorContent {
+    let content = &applied.content;
+    let moves = content.moves.iter().map(|it| RefactorMove {
+        from: it.to.clone(),
+        to: it.from.clone(),
+        scope: it.scope.clone(),
+        identifier: it.identifier.clone(),
+        reason: UNDO.to_owned(),
+        etag: it.etag.clone(),
+    });
+    let GroupChanges { create, remove } = content.groups.clone();
+    let environments = content.environments.iter().map(|it| RefactorEnvironment {
+        scope: it.scope.clone(),
+        moves: it.moves,
+        ambiguities: 0,
+        refused: 0,
+    });
+    RefactorContent {
+        named: content.named.clone(),
+        moves: moves.collect(),
+        groups: GroupChanges {
+            create: remove,
+            remove: create,
+        },
+        environments: environments.collect(),
+        events: content.taken_events.clone(),
+        taken_events: content.events.clone(),
+        undoes: Some(applied.id),
+        ..RefactorContent::default()
+    }
+}
+
+/// Refuses moves that are ambiguous or cannot be.
+fn refuse_what_is_refused(content: &RefactorContent) -> Result<(), Rejection> {
+    let pair = |from: &[ReferenceId], to: &[ReferenceId]| {
+        let list = |ids: &[ReferenceId]| match ids {
+            [] => "nothing".to_owned(),
+            ids => ids.iter().map(in_words).collect::<Vec<_>>().join(", "),
+        };
+        format!("{} → {}", list(from), list(to))
+    };
+    let target = |from: &[ReferenceId], to: &[ReferenceId]| {
+        from.first().or_else(|| to.first()).map(ToString::to_string)
+    };
+    if !content.refused.is_empty() {
+        let details = content.refused.iter().map(|it| Detail {
+            code: it.code.clone(),
+            message: format!("{}: {}", pair(&it.from, &it.to), it.message),
+            target: target(&it.from, &it.to),
+        });
+        let message = "Some moves cannot be. Nothing has moved. Correct what the details name.";
+        let failure = Failure::new(ErrorCode::RefactorRefused, message);
+        return Err(Rejection::Conflict(failure.with_details(details.collect())));
+    }
+    if !content.ambiguities.is_empty() && !content.leaves_ambiguities {
+        let details = content.ambiguities.iter().map(|it| Detail {
+            code: it.reason.clone(),
+            message: format!("{}: nothing tells which is which.", pair(&it.from, &it.to)),
+            target: target(&it.from, &it.to),
+        });
+        let message = "Nothing tells where some resources are to move. Nothing has moved. Say it in `moves`, take them out with `exclude`, or leave them with onAmbiguity 'leave'.";
+        let failure = Failure::new(ErrorCode::RefactorAmbiguous, message);
+        return Err(Rejection::Conflict(failure.with_details(details.collect())));
+    }
+    Ok(())
+}
+
+fn judge_fingerprint(record: &Refactor, seen: Option<&str>) -> Result<(), Rejection> {
+    match seen {
+        Some(seen) if seen != record.fingerprint => Err(precondition_failed(
+            "The refactor has another fingerprint than the request: other moves, groups or revisions of what moves. Plan it again, and send the fingerprint of what you have seen.",
+        )),
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn refuse_status(status: RefactorStatus, expected: RefactorStatus) -> Result<(), Rejection> {
+    match status == expected {
+        true => Ok(()),
+        false => Err(wrong_status(status)),
+    }
+}
+
+fn wrong_status(status: RefactorStatus) -> Rejection {
+    let message = match status {
+        RefactorStatus::Planned => "The refactor was not applied, so there is nothing to undo.",
+        RefactorStatus::Applied => "The refactor is applied already. Undo it, or plan another one.",
+        RefactorStatus::Undone => "The refactor was undone. Plan another one.",
+    };
+    Rejection::Conflict(Failure::new(ErrorCode::Conflict, message))
+}
+
+fn precondition_failed(message: &str) -> Rejection {
+    Rejection::PreconditionFailed(Failure::new(ErrorCode::PreconditionFailed, message))
+}

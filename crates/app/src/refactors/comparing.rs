@@ -1,0 +1,499 @@
+//! What a refactor finds: what is deployed in the named groups, beside what is declared.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use serde_json::Value;
+use ucp_access::Right;
+use ucp_model::{
+    Baseline, Detail, ErrorCode, Failure, GroupId, Identifier, Lineage, NewResourceGroup,
+    Reference, ReferenceId, ResourceGroup, Scope, TypeName, json,
+};
+use ucp_plan::Desired;
+use ucp_refactor::{Base, Body, Declared, Deployed, Group, RESOURCES_MAX, Refactor, State};
+use ucp_schema::{Declaration, IdentifierOutcome, PROVISIONING_STATE, ResourceSchema};
+use ucp_seal::Keys;
+
+use super::deployed::{DefaultTags, compared, write_only};
+use super::history::History;
+use super::{DeclaredRefactor, DeclaredResource, NamedGroup, RefactorMode};
+use crate::identifier::named;
+use crate::intake::no_such_group;
+use crate::{App, Caller, Rejection};
+
+/// The maximum number of types whose resources are compared, as counted for each account and region.
+pub(crate) const TYPES_MAX: usize = 1_000;
+
+const ACTION: &str = "System.Resources/resourceGroups/refactor/action";
+const INVALID: &str =
+    "The body is not one of a refactor. Nothing has moved. Correct what the details name.";
+
+/// What a refactor has found.
+pub(super) struct Found {
+    pub(super) refactor: Refactor,
+    /// The named groups.
+    pub(super) groups: Vec<FoundGroup>,
+    /// What is deployed in them, by key.
+    pub(super) references: HashMap<String, Reference>,
+    /// The events that they have had.
+    pub(super) history: History,
+}
+
+/// A group that a refactor names.
+pub(super) struct FoundGroup {
+    /// As it is made if it does not exist.
+    pub(super) new: NewResourceGroup,
+    /// As it is recorded, if it exists.
+    pub(super) recorded: Option<ResourceGroup>,
+    /// Whether the body declares a resource in it.
+    pub(super) is_declared: bool,
+}
+
+impl FoundGroup {
+    pub(super) fn id(&self) -> &GroupId {
+        match &self.recorded {
+            Some(recorded) => &recorded.id,
+            None => &self.new.id,
+        }
+    }
+}
+
+type Schemas = HashMap<(String, String), Result<Arc<ResourceSchema>, Failure>>;
+
+impl App {
+    /// Compares what is deployed with what is declared. Reads the store alone.
+    pub(super) async fn found(
+        &self,
+        declared: &mut DeclaredRefactor,
+        caller: &Caller,
+    ) -> Result<Found, Rejection> {
+        let mut details = Vec::new();
+        let named = kept(std::mem::take(&mut declared.groups), &mut details);
+        let resources = kept(std::mem::take(&mut declared.resources), &mut details);
+        let right = match declared.mode {
+            RefactorMode::Plan => Right::Read,
+            RefactorMode::Apply => Right::Write,
+        };
+        for NamedGroup { group, .. } in &named {
+            caller.judge_group(right, &group.id, ACTION)?;
+        }
+        for resource in &resources {
+            let put = &resource.put;
+            caller.judge_type(Right::Read, &put.scope, &put.type_name, "read")?;
+        }
+        let count = resources.len();
+        if count > RESOURCES_MAX {
+            let place = match declared.base {
+                Base::Plane(_) => "/groups",
+                Base::Group(_) => "/resources",
+            };
+            let message = format!(
+                "{count} resources are declared, and {RESOURCES_MAX} may be. Name fewer groups."
+            );
+            return Err(invalid(vec![Detail::at("TooMany", message, place)]));
+        }
+        let groups = self.named_groups(&named, &resources, caller).await?;
+        if let (Base::Group(id), [FoundGroup { recorded: None, .. }]) =
+            (&declared.base, &groups[..])
+        {
+            return Err(no_such_group(id));
+        }
+        let mut schemas = Schemas::new();
+        let given = self.declared_resources(resources, &groups, &mut schemas, &mut details);
+        let given = given.await?;
+        if given.iter().any(|given| !given.write_only.is_empty()) {
+            // Whether a secret is the one that was put is told to those alone who may put another.
+            for group in &groups {
+                caller.judge_group(Right::Write, group.id(), ACTION)?;
+            }
+        }
+        let recorded: Vec<&ResourceGroup> = groups.iter().flat_map(|it| &it.recorded).collect();
+        let references = self.deployed(&recorded).await?;
+        let deployed = self
+            .deployed_types(&references, &groups, &mut schemas)
+            .await?;
+        let ids: Vec<GroupId> = groups.iter().map(|group| group.id().clone()).collect();
+        let history = self.history(&ids).await?;
+        let body = Body {
+            base: declared.base.clone(),
+            groups: named
+                .into_iter()
+                .map(|named| Group {
+                    place: named.place,
+                    id: named.group.id,
+                })
+                .collect(),
+            resources: Vec::new(),
+            moves: std::mem::take(&mut declared.moves),
+            exclude: std::mem::take(&mut declared.exclude),
+            history: declared.history.take(),
+            on_ambiguity: declared.on_ambiguity,
+            deploy: false,
+        };
+        let sides = Sides {
+            references,
+            deployed,
+            given,
+            details,
+            events: history.events(),
+            body,
+            keys: Arc::clone(&self.parts.keys),
+        };
+        let is_quick = sides.references.len() + sides.given.len() <= 1;
+        let compare = move || sides.compare();
+        let (refactor, references, events) = self
+            .parts
+            .pool
+            .run_unless_quick(is_quick, compare)
+            .await??;
+        declared.history = events;
+        Ok(Found {
+            refactor,
+            groups,
+            references,
+            history,
+        })
+    }
+
+    /// Returns the named groups, as they are recorded.
+    async fn named_groups(
+        &self,
+        named: &[NamedGroup],
+        resources: &[DeclaredResource],
+        caller: &Caller,
+    ) -> Result<Vec<FoundGroup>, Rejection> {
+        let declared: BTreeSet<String> = resources.iter().map(|it| it.group.key()).collect();
+        let mut found = Vec::with_capacity(named.len());
+        for NamedGroup { group, .. } in named {
+            let recorded = match self.parts.store.get_resource_group(&group.id).await {
+                Err(ucp_store::Error::NoSuchGroup) => None,
+                other => Some(other?),
+            };
+            let deletion = recorded
+                .as_ref()
+                .and_then(|recorded| recorded.body.deletion);
+            if let Some(deletion) = deletion {
+                return Err(self.busy(deletion).await.shown_to(caller));
+            }
+            found.push(FoundGroup {
+                is_declared: declared.contains(&group.id.key()),
+                new: group.clone(),
+                recorded,
+            });
+        }
+        Ok(found)
+    }
+
+    /// Returns what is declared, with the schemas of its types. Notes what is wrong with it.
+    async fn declared_resources(
+        &self,
+        resources: Vec<DeclaredResource>,
+        groups: &[FoundGroup],
+        schemas: &mut Schemas,
+        details: &mut Vec<Detail>,
+    ) -> Result<Vec<Given>, Rejection> {
+        let groups: HashMap<String, &FoundGroup> = groups
+            .iter()
+            .map(|group| (group.id().key(), group))
+            .collect();
+        let mut given = Vec::with_capacity(resources.len());
+        for mut resource in resources {
+            let put = &resource.put;
+            let schema = self
+                .schema_among(schemas, &put.scope, &put.type_name)
+                .await?;
+            let schema = match schema {
+                Ok(schema) => schema,
+                Err(failure) => {
+                    let place = format!("{}/type", resource.place);
+                    details.push(Detail::at(failure.code, failure.message, place));
+                    continue;
+                }
+            };
+            let recorded = groups.get(&resource.group.key()).copied();
+            let group = match recorded {
+                Some(FoundGroup {
+                    recorded: Some(recorded),
+                    ..
+                }) => Some(recorded.clone()),
+                Some(FoundGroup { new, .. }) => Some(as_made(new)),
+                None => None,
+            };
+            let tags = self.default_tags(put, group.as_ref());
+            let id = ReferenceId::new(
+                resource.group.clone(),
+                schema.type_name().clone(),
+                &resource.alias,
+            );
+            let address = match id {
+                Ok(id) => id,
+                Err(error) => {
+                    let place = format!("{}/alias", resource.place);
+                    details.push(Detail::at(
+                        ErrorCode::BadRequest,
+                        format!("{error}."),
+                        place,
+                    ));
+                    continue;
+                }
+            };
+            let mut properties = Value::Object(std::mem::take(&mut resource.put.properties));
+            json::drop_nulls(&mut properties);
+            if let Some(members) = properties.as_object_mut() {
+                members.shift_remove(PROVISIONING_STATE);
+            }
+            let identifier = match &resource.identifier {
+                Some(identifier) => match self::named(&schema, identifier) {
+                    Ok(identifier) => Some(identifier),
+                    Err(rejection) => {
+                        let place = format!("{}/primaryIdentifier", resource.place);
+                        details.push(Detail::at(
+                            ErrorCode::BadRequest,
+                            rejection.to_string(),
+                            place,
+                        ));
+                        continue;
+                    }
+                },
+                None => told(&schema, &properties),
+            };
+            given.push(Given {
+                write_only: write_only(&properties, &schema),
+                schema,
+                tags,
+                resource: Declared {
+                    place: resource.place,
+                    address,
+                    scope: resource.put.scope.clone(),
+                    identifier,
+                    properties,
+                    default_tags: Value::Null,
+                    write_only: BTreeSet::new(),
+                },
+            });
+        }
+        Ok(given)
+    }
+
+    /// Returns the schemas and the default tags of what is deployed. A type that is not known any more has no schema.
+    async fn deployed_types(
+        &self,
+        references: &[Reference],
+        groups: &[FoundGroup],
+        schemas: &mut Schemas,
+    ) -> Result<Vec<Typed>, Rejection> {
+        let groups: HashMap<String, &ResourceGroup> = groups
+            .iter()
+            .flat_map(|group| &group.recorded)
+            .map(|group| (group.id.key(), group))
+            .collect();
+        let mut typed = Vec::with_capacity(references.len());
+        for Reference { id, scope, .. } in references {
+            let schema = self.schema_among(schemas, scope, &id.type_name).await?.ok();
+            let mut tags = self.parts.default_tags.in_account(&scope.account);
+            if let Some(group) = groups.get(&id.group.key()) {
+                tags.extend(group.body.default_tags.clone());
+            }
+            typed.push(Typed { schema, tags });
+        }
+        Ok(typed)
+    }
+
+    /// Returns the schema of a type, which is looked up once.
+    async fn schema_among(
+        &self,
+        schemas: &mut Schemas,
+        scope: &Scope,
+        type_name: &TypeName,
+    ) -> Result<Result<Arc<ResourceSchema>, Failure>, Rejection> {
+        let key = (scope.key(), type_name.as_str().to_ascii_lowercase());
+        if let Some(known) = schemas.get(&key) {
+            return Ok(known.clone());
+        }
+        if schemas.len() >= TYPES_MAX {
+            return Err(invalid(vec![Detail {
+                code: "TooMany".to_owned(),
+                message: format!(
+                    "The resources are of more than {TYPES_MAX} types, as counted for each account and region. Name fewer groups."
+                ),
+                target: None,
+            }]));
+        }
+        let schema = match self.recorded_schema(scope, type_name).await {
+            Ok(schema) => Ok(schema),
+            Err(Rejection::Invalid(failure)) => Err(failure),
+            Err(rejection) => return Err(rejection),
+        };
+        schemas.insert(key, schema.clone());
+        Ok(schema)
+    }
+}
+
+/// What is declared, with what it takes to compare it.
+struct Given {
+    resource: Declared,
+    schema: Arc<ResourceSchema>,
+    tags: std::collections::BTreeMap<String, String>,
+    write_only: BTreeSet<String>,
+}
+
+/// What it takes to compare what is deployed.
+struct Typed {
+    schema: Option<Arc<ResourceSchema>>,
+    tags: std::collections::BTreeMap<String, String>,
+}
+
+/// What is compared.
+struct Sides {
+    references: Vec<Reference>,
+    /// For each reference.
+    deployed: Vec<Typed>,
+    given: Vec<Given>,
+    /// What is wrong with the body.
+    details: Vec<Detail>,
+    events: Vec<ucp_refactor::Event>,
+    body: Body,
+    keys: Arc<Keys>,
+}
+
+type Compared = (
+    Refactor,
+    HashMap<String, Reference>,
+    Option<Vec<ucp_refactor::Event>>,
+);
+
+impl Sides {
+    /// Compares both sides. Returns the references by key, and the history of the body.
+    fn compare(self) -> Result<Compared, Rejection> {
+        let Self {
+            references,
+            deployed,
+            given,
+            mut details,
+            events,
+            mut body,
+            keys,
+        } = self;
+        let mut default_tags = DefaultTags::default();
+        for Given { schema, tags, .. } in &given {
+            default_tags.add(schema, tags.clone());
+        }
+        for Typed { schema, tags } in &deployed {
+            if let Some(schema) = schema {
+                default_tags.add(schema, tags.clone());
+            }
+        }
+        let compared: Vec<Deployed> = references
+            .iter()
+            .zip(&deployed)
+            .map(|(reference, typed)| compared(reference, typed.schema.as_ref(), &default_tags))
+            .collect();
+        let mut schemas = HashMap::new();
+        body.resources = given
+            .into_iter()
+            .map(
+                |Given {
+                     resource,
+                     schema,
+                     write_only,
+                     ..
+                 }| {
+                    let default_tags = default_tags.of(&schema);
+                    schemas.insert(resource.address.key(), schema);
+                    Declared {
+                        default_tags,
+                        write_only,
+                        ..resource
+                    }
+                },
+            )
+            .collect();
+        let references: HashMap<String, Reference> = references
+            .into_iter()
+            .map(|reference| (reference.id.key(), reference))
+            .collect();
+        let state = State {
+            resources: compared,
+            events,
+        };
+        let has_same_secrets = |deployed: &Deployed, declared: &Declared| {
+            let schema = schemas.get(&declared.address.key());
+            let reference = references.get(&deployed.address.key());
+            match (schema, reference) {
+                (Some(schema), Some(reference)) => {
+                    has_same_secrets(reference, declared, schema, &keys)
+                }
+                _ => false,
+            }
+        };
+        let refactor = ucp_refactor::refactor(&state, &body, has_same_secrets);
+        let refactor = match refactor {
+            Ok(refactor) if details.is_empty() => refactor,
+            Ok(_) => return Err(invalid(details)),
+            Err(problems) => {
+                details.extend(problems.into_iter().map(Detail::from));
+                return Err(invalid(details));
+            }
+        };
+        Ok((refactor, references, body.history))
+    }
+}
+
+/// Returns whether the write-only values of a declaration are those that were last put.
+fn has_same_secrets(
+    reference: &Reference,
+    declared: &Declared,
+    schema: &ResourceSchema,
+    keys: &Keys,
+) -> bool {
+    let none = Baseline::default();
+    let last = reference.baseline.as_ref().unwrap_or(&none);
+    if last.digests.is_empty() && declared.write_only.is_empty() {
+        return true;
+    }
+    let lineage: &Lineage = &reference.lineage;
+    let desired = Desired::new(
+        Declaration::stored(declared.properties.clone()),
+        schema,
+        |pattern, value| keys.digest.digest(lineage, pattern, value),
+    );
+    last.unconfirmed.is_empty() && desired.baseline.digests == last.digests
+}
+
+/// Returns the identifier that the properties tell.
+fn told(schema: &ResourceSchema, properties: &Value) -> Option<Identifier> {
+    match schema.identifier(properties) {
+        IdentifierOutcome::Known(identifier) => Identifier::parse(identifier.as_str()).ok(),
+        IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
+    }
+}
+
+/// Returns a group that does not exist yet, as far as the default tags of a put in it are concerned.
+fn as_made(new: &NewResourceGroup) -> ResourceGroup {
+    ResourceGroup {
+        id: new.id.clone(),
+        location: new.location.clone(),
+        tags: new.tags.clone(),
+        body: new.body.clone(),
+        created_at: ucp_model::Timestamp::default(),
+        updated_at: ucp_model::Timestamp::default(),
+        revision: 0,
+    }
+}
+
+/// Returns what could be read, and notes what is wrong with the rest.
+fn kept<T>(given: Vec<Result<T, Detail>>, details: &mut Vec<Detail>) -> Vec<T> {
+    let mut kept = Vec::with_capacity(given.len());
+    for one in given {
+        match one {
+            Ok(one) => kept.push(one),
+            Err(detail) => details.push(detail),
+        }
+    }
+    kept
+}
+
+/// Refuses a body for what the details say.
+fn invalid(details: Vec<Detail>) -> Rejection {
+    Rejection::Invalid(Failure::new(ErrorCode::BadRequest, INVALID).with_details(details))
+}

@@ -1,0 +1,257 @@
+//! What is deployed in groups, as a refactor compares it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use ucp_model::{ErrorCode, Failure, Reference, ResourceGroup, json as model_json, pointer};
+use ucp_refactor::{Deployed, RESOURCES_MAX};
+use ucp_schema::{Classes, Cursor, ResourceSchema};
+
+use crate::intake::no_such_group;
+use crate::{App, Rejection};
+
+/// How much is compared of what is known of the resources in the named groups: last declarations and models, as JSON.
+pub(crate) const DEPLOYED_MAX_BYTES: usize = 64 << 20;
+/// How many references are read at once.
+const PAGE: usize = 200;
+
+impl App {
+    /// Returns the references of groups. One more than may be compared, if there are so many.
+    pub(super) async fn deployed(
+        &self,
+        groups: &[&ResourceGroup],
+    ) -> Result<Vec<Reference>, Rejection> {
+        let (mut deployed, mut bytes) = (Vec::new(), 0);
+        for group in groups {
+            let mut after = None;
+            loop {
+                let store = &self.parts.store;
+                let page = store.list_references(&group.id, None, after.as_ref(), PAGE);
+                let page = match page.await {
+                    Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(&group.id)),
+                    other => other?,
+                };
+                let is_last = page.len() < PAGE;
+                after = page.last().map(|last| last.id.clone());
+                bytes += page.iter().map(known_bytes).sum::<usize>();
+                judge_known(bytes)?;
+                deployed.extend(page);
+                if deployed.len() > RESOURCES_MAX {
+                    return Ok(deployed);
+                }
+                if is_last {
+                    break;
+                }
+            }
+        }
+        Ok(deployed)
+    }
+}
+
+fn judge_known(bytes: usize) -> Result<(), Rejection> {
+    if bytes <= DEPLOYED_MAX_BYTES {
+        return Ok(());
+    }
+    let message = format!(
+        "What is known of the resources in these groups is more than {DEPLOYED_MAX_BYTES} bytes of JSON, and no more is compared at once. Name fewer groups."
+    );
+    let failure = Failure::new(ErrorCode::BadRequest, message);
+    Err(Rejection::Invalid(failure))
+}
+
+/// Counts bytes, and keeps none.
+struct Counted(usize);
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Returns the length of what is known of a reference, as JSON.
+fn known_bytes(reference: &Reference) -> usize {
+    let mut counted = Counted(0);
+    let declared = reference.baseline.as_ref().map(|last| &last.declared);
+    for value in [declared, reference.observed.as_ref()]
+        .into_iter()
+        .flatten()
+    {
+        // Counting does not fail.
+        let _ = serde_json::to_writer(&mut counted, value);
+    }
+    counted.0
+}
+
+/// Tags that are not compared, by type: those of the configuration, of the groups, and of the body.
+#[derive(Debug, Default)]
+pub(super) struct DefaultTags {
+    by_type: HashMap<String, BTreeSet<(String, String)>>,
+}
+
+impl DefaultTags {
+    /// Adds tags of a resource of a type.
+    pub(super) fn add(&mut self, schema: &ResourceSchema, tags: BTreeMap<String, String>) {
+        let known = self.by_type.entry(type_key(schema)).or_default();
+        known.extend(tags);
+    }
+
+    /// Returns the properties that all of them are.
+    pub(super) fn of(&self, schema: &ResourceSchema) -> Value {
+        let known = self.by_type.get(&type_key(schema));
+        let tags = known.into_iter().flatten();
+        schema.properties_of_tags(tags.map(|(key, value)| (key.as_str(), value.as_str())))
+    }
+}
+
+fn type_key(schema: &ResourceSchema) -> String {
+    schema.type_name().as_str().to_ascii_lowercase()
+}
+
+/// Returns a reference as it is compared. `schema` is `None` if its type is not known any more: then its identifier is.
+pub(super) fn compared(
+    reference: &Reference,
+    schema: Option<&Arc<ResourceSchema>>,
+    default_tags: &DefaultTags,
+) -> Deployed {
+    let declared = reference
+        .baseline
+        .as_ref()
+        .map(|last| last.declared.clone());
+    Deployed {
+        address: reference.id.clone(),
+        scope: reference.scope.clone(),
+        identifier: reference.identifier.clone(),
+        declared,
+        attributes: schema.map_or_else(BTreeMap::new, |schema| attributes(reference, schema)),
+        default_tags: schema.map_or_else(|| json!({}), |schema| default_tags.of(schema)),
+        // A baseline has none.
+        write_only: BTreeSet::new(),
+    }
+}
+
+/// Returns the read-only properties as last observed, and those that the identifier consists of.
+fn attributes(reference: &Reference, schema: &ResourceSchema) -> BTreeMap<String, Value> {
+    let identifier = reference.identifier.as_ref();
+    let parts = identifier.and_then(|identifier| schema.properties_of_identifier(identifier));
+    let mut attributes = BTreeMap::new();
+    for model in [reference.observed.as_ref(), parts.as_ref()]
+        .into_iter()
+        .flatten()
+    {
+        each(
+            model,
+            schema.root(),
+            Classes::READ_ONLY,
+            &mut |place, value| {
+                leaves(value, place, &mut attributes);
+            },
+        );
+    }
+    attributes
+}
+
+/// Adds the texts, numbers and Booleans of a value, with their places.
+fn leaves(value: &Value, place: &str, attributes: &mut BTreeMap<String, Value>) {
+    match value {
+        Value::Null => {}
+        Value::Array(_) | Value::Object(_) => {
+            for (step, child) in model_json::children(value) {
+                leaves(child, &below(place, step), attributes);
+            }
+        }
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            attributes.insert(place.to_owned(), value.clone());
+        }
+    }
+}
+
+/// Returns the places of write-only values.
+pub(super) fn write_only(properties: &Value, schema: &ResourceSchema) -> BTreeSet<String> {
+    let mut places = BTreeSet::new();
+    each(
+        properties,
+        schema.root(),
+        Classes::WRITE_ONLY,
+        &mut |place, _| {
+            places.insert(place.to_owned());
+        },
+    );
+    places
+}
+
+/// Visits the values of a class, each with its place, and not what is in them.
+fn each(value: &Value, cursor: Cursor<'_>, class: Classes, visit: &mut impl FnMut(&str, &Value)) {
+    fn descend(
+        value: &Value,
+        cursor: Cursor<'_>,
+        class: Classes,
+        place: &str,
+        visit: &mut impl FnMut(&str, &Value),
+    ) {
+        if cursor.is(class) {
+            return visit(place, value);
+        }
+        if !cursor.holds(class) {
+            return;
+        }
+        for (step, child) in model_json::children(value) {
+            if let Some(cursor) = cursor.below(step) {
+                descend(child, cursor, class, &below(place, step), visit);
+            }
+        }
+    }
+    descend(value, cursor, class, "", visit);
+}
+
+fn below(place: &str, step: model_json::Step<'_>) -> String {
+    match step {
+        model_json::Step::Member(name) => pointer::join(place, name),
+        model_json::Step::Element(index) => format!("{place}/{index}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ucp_model::{GroupId, Lineage, ProvisioningState, ReferenceId, Scope, Timestamp, TypeName};
+
+    use super::*;
+
+    fn observed(model: Value) -> Reference {
+        let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
+        let group = GroupId::new("local", "rg").unwrap();
+        let id = ReferenceId::new(group, type_name, "net").unwrap();
+        let now = Timestamp::from_millis(0);
+        Reference {
+            lineage: Lineage::of(&id),
+            id,
+            scope: Scope::new("aws", "1", "us-west-2").unwrap(),
+            identifier: None,
+            owned: true,
+            told_to_own: false,
+            marked: false,
+            tags: BTreeMap::new(),
+            operation: None,
+            provisioning_state: ProvisioningState::Succeeded,
+            baseline: None,
+            observed: Some(model),
+            observed_at: None,
+            created_at: now,
+            updated_at: now,
+            revision: 1,
+        }
+    }
+
+    #[test]
+    fn so_much_is_compared_and_no_more() {
+        assert_eq!(known_bytes(&observed(json!({"a": [1]}))), 9);
+        assert!(judge_known(DEPLOYED_MAX_BYTES).is_ok());
+        assert!(judge_known(DEPLOYED_MAX_BYTES + 1).is_err());
+    }
+}

@@ -1,0 +1,89 @@
+//! Refactors: what is tracked gets other aliases and groups, and AWS notices nothing.
+
+mod applying;
+mod comparing;
+mod deployed;
+mod history;
+mod recording;
+mod records;
+
+use ucp_model::{Detail, GroupId, NewResourceGroup, ReferenceId};
+use ucp_refactor::{Base, Event, Mapping, OnAmbiguity};
+
+use crate::PutResource;
+
+pub(crate) use self::comparing::TYPES_MAX;
+pub(crate) use self::deployed::DEPLOYED_MAX_BYTES;
+pub(crate) use self::history::REFACTORS_MAX;
+pub use self::records::RefactorQuery;
+
+/// A refactor, as a request declares it: all that the named groups shall hold.
+pub struct DeclaredRefactor {
+    /// What addresses begin at.
+    pub base: Base,
+    /// Whether anything is to move, or only to be told.
+    pub mode: RefactorMode,
+    /// The groups, or what is wrong with one.
+    pub groups: Vec<Result<NamedGroup, Detail>>,
+    /// The resources in all of them, or what is wrong with one.
+    pub resources: Vec<Result<DeclaredResource, Detail>>,
+    /// Where resources move to, as far as the caller says so.
+    pub moves: Vec<Mapping>,
+    /// Addresses and types of what stays.
+    pub exclude: Vec<String>,
+    /// The events that the groups shall have had. `None` if no history is kept.
+    pub history: Option<Vec<Event>>,
+    /// What is to be done about ambiguities.
+    pub on_ambiguity: OnAmbiguity,
+    /// What becomes of groups that are empty then.
+    pub emptied_groups: EmptiedGroups,
+    /// The fingerprint of the refactor that the caller has seen, if it must still be that one.
+    pub fingerprint: Option<String>,
+}
+
+/// Whether a refactor moves anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefactorMode {
+    /// It is only told, and kept.
+    Plan,
+    /// Everything moves.
+    Apply,
+}
+
+/// What becomes of groups that a refactor empties.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EmptiedGroups {
+    /// They stay.
+    #[default]
+    Keep,
+    /// They are removed.
+    Remove,
+}
+
+/// A group that a refactor names.
+#[derive(Clone, Debug)]
+pub struct NamedGroup {
+    /// The place of its name, as a JSON Pointer into the body.
+    pub place: String,
+    /// The group, as it is made if it does not exist.
+    pub group: NewResourceGroup,
+}
+
+/// A resource that a refactor declares.
+pub struct DeclaredResource {
+    /// Its place, as a JSON Pointer into the body.
+    pub place: String,
+    /// Its group.
+    pub group: GroupId,
+    /// Its alias.
+    pub alias: String,
+    /// Its primary identifier, if the caller knows it.
+    pub identifier: Option<String>,
+    /// What would be put. It has neither a name nor a reference.
+    pub put: Box<PutResource>,
+}
+
+/// Returns an address as users write it.
+fn in_words(id: &ReferenceId) -> String {
+    format!("{}/{}/{}", id.group.name, id.type_name.arm(), id.alias)
+}

@@ -1,0 +1,108 @@
+//! Who may move what, and who sees what was moved.
+
+use ucp_access::Role;
+
+use super::*;
+use crate::rights::grant;
+
+const AWS: &str = "/planes/aws/aws";
+
+async fn post_as(world: &World, who: &str, path: &str, body: &Value) -> Reply {
+    world.call_as(who, "POST", path, &body.to_string()).await
+}
+
+#[apply(on_every_store)]
+async fn who_may_change_all_groups_may_move(kind: StoreKind) {
+    let Some(builder) = World::builder().on(kind).await else {
+        return;
+    };
+    let (old, web) = (group(OLD), group("web"));
+    let world = builder
+        .granting(vec![
+            grant("ann", Role::Contributor, &[&old, &web, AWS]),
+            grant("bob", Role::Contributor, &[&old, AWS]),
+            grant("eve", Role::Reader, &[&old, &web, AWS]),
+            grant("joe", Role::Contributor, &[&old, &web]),
+        ])
+        .build()
+        .await;
+    world.put_group_as("root", "web").await.expect(200);
+    let secret = json!({"Name": "db", "SecretString": "canary"});
+    let body = json!({"trackedBy": address(OLD, SECRET, "a"), "properties": secret});
+    let put = format!("{}/providers/{SECRET}/:put", scope());
+    post_as(&world, "root", &put, &body).await.expect(201);
+    world.settle().await;
+    let declared = |mode: &str, properties: &Value| {
+        let web = vec![resource("b", SECRET, properties.clone())];
+        super::body(mode, &[(OLD, vec![]), ("web", web)])
+    };
+    let name = json!({"Name": "db"});
+
+    // He may not change the other group, nor read it.
+    for mode in ["plan", "apply"] {
+        let refused = post_as(&world, "bob", PLANE, &declared(mode, &name))
+            .await
+            .expect(403);
+        assert_eq!(refused.code(), "AuthorizationFailed");
+    }
+    // Who may read is told, but not of secrets, and moves nothing.
+    let plan = post_as(&world, "eve", PLANE, &declared("plan", &name))
+        .await
+        .expect(200)
+        .body;
+    assert_eq!(moves(&plan).len(), 1);
+    post_as(&world, "eve", PLANE, &declared("plan", &secret))
+        .await
+        .expect(403);
+    post_as(&world, "eve", PLANE, &declared("apply", &name))
+        .await
+        .expect(403);
+    let path = plan["id"].as_str().expect("an id");
+    post_as(&world, "eve", &format!("{path}/:apply"), &json!({}))
+        .await
+        .expect(403);
+    // Who may not change the type moves none.
+    post_as(&world, "joe", &format!("{path}/:apply"), &json!({}))
+        .await
+        .expect(403);
+    // A record is shown to those who may read all groups that it names.
+    world.call_as("eve", "GET", path, "").await.expect(200);
+    world.call_as("bob", "GET", path, "").await.expect(404);
+    post_as(&world, "bob", &format!("{path}/:apply"), &json!({}))
+        .await
+        .expect(404);
+    let records =
+        format!("/planes/radius/local/providers/System.Resources/refactors?{API}&group={OLD}");
+    for (who, count) in [("eve", 1), ("bob", 0)] {
+        let listed = world
+            .call_as(who, "GET", &records, "")
+            .await
+            .expect(200)
+            .body;
+        assert_eq!(
+            listed["value"].as_array().expect("records").len(),
+            count,
+            "{who}"
+        );
+    }
+    let other = format!("{records}-other");
+    world.call_as("bob", "GET", &other, "").await.expect(403);
+
+    let applied = post_as(&world, "ann", PLANE, &declared("apply", &secret))
+        .await
+        .expect(200)
+        .body;
+    assert_eq!(moves(&applied).len(), 1);
+    let undo = format!("{}/:undo", applied["id"].as_str().expect("an id"));
+    post_as(&world, "bob", &undo, &json!({})).await.expect(404);
+    post_as(&world, "ann", &undo, &json!({})).await.expect(200);
+    let audited = world.audited().await;
+    let undone = audited
+        .iter()
+        .find(|event| event.action.ends_with("undo/action") && event.status == Some(200));
+    assert_eq!(
+        undone.expect("an event").action,
+        "System.Resources/refactors/undo/action"
+    );
+    world.finish().await;
+}
