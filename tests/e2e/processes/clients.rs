@@ -387,7 +387,7 @@ async fn the_examples_do_what_they_say() {
             (example, tokio::spawn(run(command)))
         })
         .collect();
-    assert_eq!(running.len(), 13);
+    assert_eq!(running.len(), 14);
     for (example, run) in running {
         if let Err(printed) = run.await.expect("it runs") {
             panic!("{}:\n{printed}", example.display());

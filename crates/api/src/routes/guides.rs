@@ -34,6 +34,7 @@ const GUIDES: &[(&str, &str)] = guides![
     "iam-policy.md",
     "plans.md",
     "postgres.md",
+    "refactor.md",
     "rename.md",
     "replace.md",
     "sets.md",
