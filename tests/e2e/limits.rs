@@ -48,6 +48,15 @@ const SHOWN: &[(&str, Shown)] = &[
         "refactor-body-values",
         Here(200, requests::refactor_body_values),
     ),
+    ("refactor-events", Here(200, requests::refactor_events)),
+    (
+        "refactor-event-moves",
+        Here(200, requests::refactor_event_moves),
+    ),
+    (
+        "refactor-event-name",
+        Here(200, requests::refactor_event_name),
+    ),
     (
         "large-bodies",
         By(
@@ -199,6 +208,7 @@ const SHOWN: &[(&str, Shown)] = &[
             "only_so_many_are_deleted_without_being_listed",
         ),
     ),
+    ("refactor-groups", Here(200, requests::refactor_groups)),
     (
         "refactor-resources",
         By(

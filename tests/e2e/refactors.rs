@@ -294,6 +294,31 @@ async fn default_tags_do_not_count(world: &World) {
     world.settle().await;
 }
 
+/// Also where each group says something else, and tags are a map.
+#[apply(on_every_store)]
+async fn default_tags_of_several_values_do_not_count(world: &World) {
+    const PARAMETER: &str = "AWS.SSM/Parameter";
+    let parameter = json!({"Name": "p", "Type": "String", "Value": "v"});
+    let path = format!("{GROUP}?{API}");
+    let tagged = json!({"location": "global", "properties": {"defaultTags": {"team": "net"}}});
+    let tagged = tagged.to_string();
+    world.call("PUT", &path, &tagged).await.expect(200);
+    world
+        .put_and_settle(PARAMETER, "old", parameter.clone())
+        .await;
+    let own = with(
+        resource("other", VPC, vpc()),
+        json!({"defaultTags": {"team": "own"}}),
+    );
+    let web = json!({"name": "web", "resources": [resource("new", PARAMETER, parameter), own],
+        "properties": {"defaultTags": {"team": "web"}}});
+    let groups = json!([{"name": OLD, "resources": []}, web]);
+    let body = json!({"mode": "plan", "scope": scope(), "groups": groups});
+    let plan = refactor(world, &body).await;
+    // It has no name of its own there, so that only its declaration tells.
+    assert_eq!(moves(&plan).len(), 1, "{plan}");
+}
+
 #[apply(on_every_store)]
 async fn what_nothing_tells_apart_is_left_or_refused(world: &World) {
     world.put_and_settle(VPC, "a", vpc()).await;

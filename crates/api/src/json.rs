@@ -67,7 +67,7 @@ impl JsonObject {
 pub(crate) struct LargeBody {
     bytes: Vec<u8>,
     /// Its place among the large ones, if it is one.
-    _place: Option<OwnedSemaphorePermit>,
+    place: Option<OwnedSemaphorePermit>,
 }
 
 impl FromRequest<Arc<Api>> for LargeBody {
@@ -85,7 +85,7 @@ impl FromRequest<Arc<Api>> for LargeBody {
         };
         Ok(Self {
             bytes: read(&parts.headers, body, LARGE_BODY_MAX_BYTES).await?,
-            _place: place,
+            place,
         })
     }
 }
@@ -101,21 +101,23 @@ async fn place(places: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Problem>
 }
 
 impl LargeBody {
-    /// Reads the object that the body is.
+    /// Reads the object that the body is. Returns its place among the large ones, too, for as long as it is in memory.
     pub(crate) async fn read<T: Send + 'static>(
         self,
         api: &Api,
         read: impl FnOnce(Map<String, Value>) -> Result<T, Problem> + Send + 'static,
-    ) -> Result<T, Problem> {
-        let is_quick = self.bytes.len() <= QUICK_BYTES;
+    ) -> Result<(T, Option<OwnedSemaphorePermit>), Problem> {
+        let Self { bytes, place } = self;
+        let is_quick = bytes.len() <= QUICK_BYTES;
         let work = move || {
-            let members = match self.bytes.is_empty() {
+            let members = match bytes.is_empty() {
                 true => Map::new(),
-                false => object_of(&self.bytes, LARGE_VALUES_MAX)?,
+                false => object_of(&bytes, LARGE_VALUES_MAX)?,
             };
             read(members)
         };
-        api.app.judge_aside(is_quick, work).await?
+        let read = api.app.judge_aside(is_quick, work).await??;
+        Ok((read, place))
     }
 }
 

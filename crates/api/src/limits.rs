@@ -11,7 +11,9 @@ use crate::logged::CHARS_MAX;
 use crate::query::TOP_MAX;
 use crate::rates::{CALLERS, SCOPES};
 use crate::validation::TEXT_MAX_CHARS;
-use crate::wire::{SETTINGS_MAX_BYTES, TAG_KEY_MAX_CHARS};
+use crate::wire::{
+    EVENT_ID_MAX_CHARS, EVENT_MOVES_MAX, EVENTS_MAX, SETTINGS_MAX_BYTES, TAG_KEY_MAX_CHARS,
+};
 
 /// What planes, groups and credentials are refused with, for all that is wrong with them at once.
 const NOT_AS_SPECIFIED: Beyond = Beyond::refused_at(
@@ -45,6 +47,24 @@ pub const LIMITS: &[Limit] = &[
         what: "The values of such a body",
         most: Most::Number(LARGE_VALUES_MAX),
         beyond: Beyond::refused_at(400, ErrorCode::BadRequest, "/{place}"),
+    },
+    Limit {
+        name: "refactor-events",
+        what: "The events of `history` in such a body",
+        most: Most::Number(EVENTS_MAX),
+        beyond: Beyond::refused_at(400, ErrorCode::BadRequest, "/history"),
+    },
+    Limit {
+        name: "refactor-event-moves",
+        what: "The moves of all these events",
+        most: Most::Number(EVENT_MOVES_MAX),
+        beyond: Beyond::refused_at(400, ErrorCode::BadRequest, "/history"),
+    },
+    Limit {
+        name: "refactor-event-name",
+        what: "The name of such an event",
+        most: Most::Characters(EVENT_ID_MAX_CHARS),
+        beyond: Beyond::refused_at(400, ErrorCode::BadRequest, "/history/{index}/id"),
     },
     Limit {
         name: "large-bodies",

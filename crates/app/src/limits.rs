@@ -2,11 +2,12 @@ use ucp_cpu_pool::{MAX_RUN, MAX_WAIT};
 use ucp_model::{APPROVALS_MAX, Beyond, ErrorCode, Limit, Most};
 use ucp_refactor::RESOURCES_MAX;
 use ucp_schema::MAX_DECLARED_CHARS;
+use ucp_store::REFACTORS_MAX;
 
 use crate::group_operations::{ITEMS_MAX, TYPES_MAX};
 use crate::kept_plans::{PLAN_LIFETIMES, PLAN_MAX_BYTES};
 use crate::known_assignments::{FRESH, GRACE};
-use crate::refactors::{self, DEPLOYED_MAX_BYTES, REFACTORS_MAX};
+use crate::refactors::{self, DEPLOYED_MAX_BYTES};
 use crate::sets::{SHOWN_MAX_BYTES, UNLISTED_MAX};
 use crate::what_if::LOOKING_TIME;
 
@@ -45,6 +46,12 @@ pub const LIMITS: &[Limit] = &[
         what: "The resources that a set in mode `Complete` deletes without listing them",
         most: Most::Number(UNLISTED_MAX),
         beyond: Beyond::refused_in_detail(400, ErrorCode::InvalidRequest, "/mode"),
+    },
+    Limit {
+        name: "refactor-groups",
+        what: "The groups that a refactor names",
+        most: Most::Number(refactors::GROUPS_MAX),
+        beyond: Beyond::refused_in_detail(400, ErrorCode::BadRequest, "/groups"),
     },
     Limit {
         name: "refactor-resources",

@@ -132,6 +132,22 @@ impl App {
         }
     }
 
+    /// Refuses `more` new groups beyond the quota of their plane.
+    pub(crate) async fn admit_groups(&self, plane: &PlaneId, more: usize) -> Result<(), Rejection> {
+        let quota = self.parts.quotas.groups;
+        if self
+            .admit(Counted::Groups(&plane.name), more, quota)
+            .await?
+        {
+            return Ok(());
+        }
+        let message = format!(
+            "The plane '{}' may have {quota} resource groups, which is its quota, and would have more. Delete one, or raise --quota-groups.",
+            plane.name
+        );
+        Err(Rejection::QuotaExceeded(exceeded(message, plane)))
+    }
+
     /// Refuses a plan beyond the quota of the caller. Those of his plans that somebody has relied on do not count, and those
     /// that have expired make room for it.
     pub(crate) async fn admit_plan(&self, caller: &str, units: usize) -> Result<(), Rejection> {

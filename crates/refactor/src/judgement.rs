@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use ucp_model::excerpt;
+
 use crate::body::Declared;
 use crate::content::Sha;
 use crate::deployed::Deployed;
@@ -113,7 +115,7 @@ impl Judging<'_> {
         };
         let message = format!(
             "The history of the groups is another one {common}: they have had {}. Take the history that is recorded for them.",
-            history.environment.join(", ")
+            excerpt(&history.environment.join(", "))
         );
         self.refuse(RefusalCode::HistoryDiverged, &[], &[], message);
         let environments = self.refactor.environments.iter_mut();

@@ -54,27 +54,34 @@ impl ResourceSchema {
         }
     }
 
-    /// Returns the properties that tags are, in the form of the type; none if [`add_default_tags`](Self::add_default_tags) adds
-    /// none. A key may have several values. Where the type cannot say so, it has the last one.
-    pub fn properties_of_tags<'t>(
-        &self,
-        tags: impl IntoIterator<Item = (&'t str, &'t str)>,
-    ) -> Value {
+    /// Returns the part of a declaration that is tags which `is_default` accepts, by key and value; an empty object if
+    /// [`add_default_tags`](Self::add_default_tags) adds none to the type.
+    pub fn tags_among(&self, properties: &Value, is_default: impl Fn(&str, &str) -> bool) -> Value {
         let none = || Value::Object(Map::new());
         let Some((path, form)) = self.tags_at() else {
             return none();
         };
-        let tags = tags.into_iter();
-        let tags = match &form {
-            Form::Map => Value::Object(
-                tags.map(|(key, value)| (key.to_owned(), value.into()))
-                    .collect(),
-            ),
-            Form::List { .. } => tags
-                .filter_map(|(key, value)| form.element(key, value))
-                .collect(),
+        let tags = path
+            .iter()
+            .try_fold(properties, |value, name| value.get(name));
+        let found = match (&form, tags) {
+            (Form::Map, Some(Value::Object(tags))) => {
+                let found = tags.iter().filter(|(key, value)| {
+                    value.as_str().is_some_and(|value| is_default(key, value))
+                });
+                let found = found.map(|(key, value)| (key.clone(), value.clone()));
+                Value::Object(found.collect())
+            }
+            (Form::List { key, value, .. }, Some(Value::Array(tags))) => {
+                let found = tags.iter().filter(|tag| {
+                    let pair = tag[*key].as_str().zip(tag[*value].as_str());
+                    pair.is_some_and(|(key, value)| is_default(key, value))
+                });
+                found.cloned().collect()
+            }
+            _ => return none(),
         };
-        path.into_iter().rev().fold(tags, |below, name| {
+        path.into_iter().rev().fold(found, |below, name| {
             Value::Object(Map::from_iter([(name, below)]))
         })
     }
@@ -260,7 +267,6 @@ impl Form {
         })
     }
 
-    /// Adds the tags. A declared value of another form is left for validation to refuse.
     /// Returns a tag as an element of a list; `None` if tags are a map.
     fn element(&self, tag_key: &str, tag_value: &str) -> Option<Value> {
         let Form::List {
@@ -278,6 +284,7 @@ impl Form {
         Some(Value::Object(tag))
     }
 
+    /// Adds the tags. A declared value of another form is left for validation to refuse.
     fn add(self, tags: &mut Value, defaults: &BTreeMap<String, String>) {
         match &self {
             Form::Map => {

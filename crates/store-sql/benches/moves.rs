@@ -68,6 +68,7 @@ fn refactor(number: u64, moves: Vec<RefactorMove>) -> ApplyRefactor {
             },
         },
         is_planned: false,
+        history: None,
         keeps_plan_policy: false,
         caller: "ann".to_owned(),
         correlation_id: CorrelationId::new("deployment"),

@@ -80,6 +80,21 @@ pub(crate) async fn apply(
         None => None,
     };
     let before = lock(transaction, new).await?;
+    let changed_at = match &new.history {
+        Some(_) => {
+            let named = &new.record.content.named;
+            let brought = refactor_row::brought(transaction, named).await?;
+            rules::after_history(new, &brought)?
+        }
+        None => new.record.changed_at,
+    };
+    let new = &ApplyRefactor {
+        record: Refactor {
+            changed_at,
+            ..new.record.clone()
+        },
+        ..new.clone()
+    };
     let relocated = rules::relocate(new, &before)?;
     refuse_live(transaction, &before, &relocated).await?;
 

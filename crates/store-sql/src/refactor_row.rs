@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ucp_model::{
     GroupId, Refactor, RefactorContent, RefactorEvent, RefactorId, RefactorStatus, Timestamp,
 };
-use ucp_store::{Error, refactor_place};
+use ucp_store::{Error, REFACTORS_MAX, refactor_place};
 
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
 use crate::json::{corrupt, from_json, parsed, to_json};
@@ -98,12 +98,33 @@ pub(crate) async fn events(
 ) -> Result<Vec<RefactorEvent>, Error> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = database.read(EVENTS, values![keys(groups)?, limit]).await?;
+    let brought = in_order(&rows)?.into_iter();
+    Ok(brought.map(|(_, event)| event).collect())
+}
+
+/// The same within a transaction that has the groups locked, with the time of each.
+pub(crate) async fn brought(
+    transaction: &mut Transaction,
+    groups: &[GroupId],
+) -> Result<Vec<(Timestamp, RefactorEvent)>, Abort> {
+    let limit = i64::try_from(REFACTORS_MAX).unwrap_or(i64::MAX);
+    let rows = transaction
+        .fetch(EVENTS, values![keys(groups)?, limit])
+        .await?;
+    Ok(in_order(&rows)?)
+}
+
+fn in_order(rows: &[Row]) -> Result<Vec<(Timestamp, RefactorEvent)>, Error> {
     let brought = rows.iter().map(|row| {
         let place: (i64, &str) = (row.get("changed_at")?, row.get("id")?);
         Ok((place, read_events(row)?))
     });
     let brought: Result<BTreeMap<_, Vec<RefactorEvent>>, Error> = brought.collect();
-    Ok(brought?.into_values().flatten().collect())
+    let brought = brought?.into_iter().flat_map(|((at, _), events)| {
+        let at = Timestamp::from_millis(at);
+        events.into_iter().map(move |event| (at, event))
+    });
+    Ok(brought.collect())
 }
 
 /// Removes up to `limit` records that are over since before then.

@@ -5,6 +5,9 @@ use ucp_model::{CorrelationId, GroupId, Refactor, RefactorEvent, RefactorId, Tim
 
 use crate::Error;
 
+/// How many refactors the history of groups has at most, where it is compared.
+pub const REFACTORS_MAX: usize = 10_000;
+
 /// A refactor to apply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ApplyRefactor {
@@ -16,6 +19,9 @@ pub struct ApplyRefactor {
     /// No reference must move into a group that takes more changes without a plan than its own, and no group with a policy is
     /// removed: the caller may not approve any.
     pub keeps_plan_policy: bool,
+    /// The events of its groups, by their ids, as [`refactor_events`](Refactors::refactor_events) returned them when it was
+    /// judged. `None` if they do not matter.
+    pub history: Option<Vec<String>>,
     /// Who has asked for it.
     pub caller: String,
     /// Correlates it with the caller's deployment.
@@ -41,6 +47,8 @@ pub trait Refactors: Send + Sync {
     /// A reference keeps its lineage, its AWS resource, its ownership, its tags, what was declared and what was observed. It gets
     /// the next revision, and an ETag that its new id never had.
     ///
+    /// If `history` is given, all groups that it names are locked, and its events come after theirs, whatever the clock says.
+    ///
     /// What names a reference by its id stays as it is: operations that have ended, events, leftovers and their register, what
     /// plans show. A plan that is open for a reference that has moved is refused, since its id stands for something else.
     ///
@@ -50,6 +58,7 @@ pub trait Refactors: Send + Sync {
     ///   taken back is not `Applied`.
     /// - [`Error::GroupDeleting`] if one of its groups is being deleted.
     /// - [`Error::PreconditionFailed`] if a group that it creates exists.
+    /// - [`Error::PreconditionFailed`] if its groups have had other events than `history` says.
     /// - [`Error::Busy`] if what moves, or what has one of its new ids, has a live operation.
     /// - For each move: [`Error::PreconditionFailed`] if the reference does not exist or has another ETag, or if the new id has a
     ///   reference that does not move; [`Error::NoSuchGroup`] if its new group does not exist; [`Error::OutcomeUnknown`] if its

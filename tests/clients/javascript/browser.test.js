@@ -9,11 +9,12 @@ import { chromium } from "playwright-core";
 
 const url = process.env.UCP_URL;
 
-/** What nothing can exist for: made-up operations, leftovers and plans, and collections that are empty in ucp. */
+/** What nothing can exist for: made-up operations, leftovers, plans and refactors, and collections that are empty in ucp. */
 const ABSENT = [
     /\/operation(Results|Statuses)\/\{id\}$/,
     /\/leftovers\/\{id\}$/,
     /\/plans\/\{plan\}$/,
+    /\/refactors\/\{refactor\}$/,
     /^\/planes\/azure\/\{plane\}\/providers\/System\.Azure\/credentials\/\{credential\}$/,
     /^\/planes\/radius\/\{plane\}\/providers\/\{namespace\}$/,
 ];

@@ -226,7 +226,11 @@ pub(super) fn import_resources(_: &World, count: usize) -> Sent {
     }
 }
 
-fn refactor(body: &Value) -> Sent {
+/// A plan of a group that holds nothing, with further members.
+fn refactor(members: &Value) -> Sent {
+    let mut body = json!({"mode": "plan", "groups": [{"name": "none", "resources": []}]});
+    let members = members.as_object().expect("an object").clone();
+    body.as_object_mut().expect("an object").extend(members);
     Sent {
         method: "POST",
         path: "/planes/radius/local/:refactor".to_owned(),
@@ -235,14 +239,35 @@ fn refactor(body: &Value) -> Sent {
 }
 
 pub(super) fn refactor_body(_: &World, bytes: usize) -> Sent {
-    let mut sent = refactor(&json!({"mode": "plan", "groups": []}));
+    let mut sent = refactor(&json!({}));
     sent.body += &" ".repeat(bytes - sent.body.len());
     sent
 }
 
 pub(super) fn refactor_body_values(_: &World, values: usize) -> Sent {
-    // Besides the elements, there are the body, the mode, the groups and the list.
-    refactor(&json!({"mode": "plan", "groups": [], "exclude": vec!["AWS.A/B"; values - 4]}))
+    // Besides the elements, there are the body, the mode, the list, and the groups with one that has two members.
+    refactor(&json!({"exclude": vec!["AWS.A/B"; values - 7]}))
+}
+
+pub(super) fn refactor_groups(_: &World, count: usize) -> Sent {
+    let groups = (0..count).map(|at| json!({"name": format!("g{at}"), "resources": []}));
+    refactor(&json!({"groups": groups.collect::<Vec<_>>()}))
+}
+
+pub(super) fn refactor_events(_: &World, count: usize) -> Sent {
+    let events = (0..count).map(|at| json!({"id": format!("e{at}")}));
+    refactor(&json!({"history": events.collect::<Vec<_>>()}))
+}
+
+pub(super) fn refactor_event_moves(_: &World, count: usize) -> Sent {
+    let moves = (0..count).map(
+        |at| json!({"from": format!("none/{LOGS}/a{at}"), "to": format!("none/{LOGS}/b{at}")}),
+    );
+    refactor(&json!({"history": [{"id": "e", "moves": moves.collect::<Vec<_>>()}]}))
+}
+
+pub(super) fn refactor_event_name(_: &World, characters: usize) -> Sent {
+    refactor(&json!({"history": [{"id": "é".repeat(characters)}]}))
 }
 
 pub(super) fn refactor_types(_: &World, count: usize) -> Sent {
@@ -251,7 +276,7 @@ pub(super) fn refactor_types(_: &World, count: usize) -> Sent {
         json!({"alias": format!("a{at}"), "type": LOGS, "scope": scope})
     });
     let resources: Vec<Value> = resources.collect();
-    refactor(&json!({"mode": "plan", "groups": [{"name": "rg", "resources": resources}]}))
+    refactor(&json!({"groups": [{"name": "rg", "resources": resources}]}))
 }
 
 pub(super) fn matched_string(world: &World, characters: usize) -> Sent {

@@ -55,7 +55,7 @@ async fn words_and_members_are_those_of_the_route(world: &World) {
         (PLANE.to_owned(), json!({"mode": "plan"}), "/groups"),
         (
             PLANE.to_owned(),
-            json!({"mode": "plan", "groups": [], "resources": resources}),
+            json!({"mode": "plan", "groups": [{"name": "rg", "resources": []}], "resources": resources}),
             "/resources",
         ),
         (

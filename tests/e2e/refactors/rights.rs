@@ -22,6 +22,8 @@ async fn who_may_change_all_groups_may_move(kind: StoreKind) {
             grant("ann", Role::Contributor, &[&old, &web, AWS]),
             grant("bob", Role::Contributor, &[&old, AWS]),
             grant("eve", Role::Reader, &[&old, &web, AWS]),
+            grant("pat", Role::Contributor, &[&old, &web]),
+            grant("pat", Role::Reader, &[AWS]),
             grant("joe", Role::Contributor, &[&old, &web]),
         ])
         .build()
@@ -52,6 +54,10 @@ async fn who_may_change_all_groups_may_move(kind: StoreKind) {
         .body;
     assert_eq!(moves(&plan).len(), 1);
     post_as(&world, "eve", PLANE, &declared("plan", &secret))
+        .await
+        .expect(403);
+    // Nor is who may not put the type, whatever he may do with groups.
+    post_as(&world, "pat", PLANE, &declared("plan", &secret))
         .await
         .expect(403);
     post_as(&world, "eve", PLANE, &declared("apply", &name))

@@ -2,16 +2,19 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::Uri;
 use ucp_app::{RefactorBase, RefactorQuery};
 use ucp_model::{GroupId, RefactorId, excerpt};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::action::Effect;
 use crate::context::RequestContext;
 use crate::json::{JsonObject, LargeBody};
 use crate::path::{GroupPath, RadiusPlanePath, RefactorPath};
 use crate::problem::Problem;
 use crate::query::{GroupQuery, Moment, Page};
+use crate::rated;
 use crate::router::router;
 use crate::state::Api;
 use crate::wire::{ErrorResponse, List, RefactorBody, RefactorList, RefactorRequest, SeenRefactor};
@@ -41,6 +44,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
 async fn refactor_plane(
     State(api): State<Arc<Api>>,
     path: RadiusPlanePath,
+    uri: Uri,
     context: RequestContext,
     body: LargeBody,
 ) -> Result<Json<RefactorBody>, Problem> {
@@ -49,7 +53,7 @@ async fn refactor_plane(
         &api,
         &plane,
         RefactorBase::Plane(plane.clone()),
-        &context,
+        (&context, uri.path()),
         body,
     )
     .await
@@ -68,25 +72,40 @@ async fn refactor_plane(
 async fn refactor_resource_group(
     State(api): State<Arc<Api>>,
     path: GroupPath,
+    uri: Uri,
     context: RequestContext,
     body: LargeBody,
 ) -> Result<Json<RefactorBody>, Problem> {
     let group = path.id()?;
     let plane = group.plane.clone();
-    refactor(&api, &plane, RefactorBase::Group(group), &context, body).await
+    refactor(
+        &api,
+        &plane,
+        RefactorBase::Group(group),
+        (&context, uri.path()),
+        body,
+    )
+    .await
 }
 
 async fn refactor(
     api: &Api,
     plane: &str,
     base: RefactorBase,
-    context: &RequestContext,
+    (context, path): (&RequestContext, &str),
     body: LargeBody,
 ) -> Result<Json<RefactorBody>, Problem> {
-    let read = move |members| RefactorRequest::read(members, base);
-    let declared = body.read(api, read).await?;
+    let read = move |members| {
+        let count = RefactorRequest::count(&members);
+        RefactorRequest::read(members, base).map(|declared| (declared, count))
+    };
+    // Its place among the large ones is kept until the reply.
+    let ((declared, count), _place) = body.read(api, read).await?;
+    rated::count_members(api, context, path, Effect::Write, count)?;
     let refactored = api.app.refactor(plane, declared, &context.caller);
-    Ok(Json(Box::pin(refactored).await?.into()))
+    let body = RefactorBody::from(Box::pin(refactored).await?);
+    context.noted.about(body.id());
+    Ok(Json(body))
 }
 
 /// Lists the refactors of a plane, newest first, or only those that name a resource group.

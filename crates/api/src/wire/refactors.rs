@@ -21,6 +21,12 @@ use crate::members::{self, Misfit, parsed};
 use crate::problem::Problem;
 use crate::validation::Violations;
 
+/// The maximum number of events in a history.
+pub(crate) const EVENTS_MAX: usize = 1_000;
+/// The maximum number of their moves.
+pub(crate) const EVENT_MOVES_MAX: usize = 10_000;
+/// The maximum length of the name of an event.
+pub(crate) const EVENT_ID_MAX_CHARS: usize = 256;
 /// The location of a new group that names none.
 const GLOBAL: &str = "global";
 
@@ -150,8 +156,8 @@ struct RefactorResource {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct RefactorPlace {
-    /// The alias that shall stand for the resource.
-    #[schema(value_type = String, required, example = "b")]
+    /// The alias that shall stand for the resource. It is required.
+    #[schema(example = "b")]
     alias: Option<String>,
     /// The resource type; optional when `scope` names it.
     #[serde(default, deserialize_with = "parsed")]
@@ -169,6 +175,12 @@ struct RefactorPlace {
 const PLACE: [&str; 4] = ["alias", "primaryIdentifier", "scope", "type"];
 
 impl RefactorRequest {
+    /// Returns how many groups the body names.
+    pub(crate) fn count(body: &Map<String, Value>) -> usize {
+        let groups = body.get("groups").and_then(Value::as_array);
+        groups.map_or(1, Vec::len)
+    }
+
     /// Reads what is to be refactored at `base`. What is wrong with a group or a resource is noted in its place.
     pub(crate) fn read(
         body: Map<String, Value>,
@@ -180,12 +192,18 @@ impl RefactorRequest {
             RefactorMode::Plan => ucp_app::RefactorMode::Plan,
             RefactorMode::Apply => ucp_app::RefactorMode::Apply,
         };
+        judge_history(request.history.as_deref().unwrap_or_default())?;
         let mut reading = Reading {
             scope: request.scope,
             groups: Vec::new(),
             resources: Vec::new(),
         };
         match (&base, request.groups, request.resources) {
+            (RefactorBase::Plane(_), Some(groups), None) if groups.is_empty() => {
+                return Err(Problem::bad_request(
+                    "/groups: is empty. Name at least one group, with all that it shall hold.",
+                ));
+            }
             (RefactorBase::Plane(plane), Some(groups), None) => {
                 for (index, group) in groups.into_iter().enumerate() {
                     let place = format!("/groups/{index}");
@@ -237,6 +255,24 @@ impl RefactorRequest {
             fingerprint: request.fingerprint,
         })
     }
+}
+
+/// Refuses a history that is too long to be remembered.
+fn judge_history(history: &[RefactorEventBody]) -> Result<(), Problem> {
+    let moves: usize = history.iter().map(|event| event.moves.len()).sum();
+    if history.len() > EVENTS_MAX || moves > EVENT_MOVES_MAX {
+        let message = format!(
+            "/history: may have {EVENTS_MAX} events, with {EVENT_MOVES_MAX} moves in all. Take out those that every group has had."
+        );
+        return Err(Problem::bad_request(message).at("/history"));
+    }
+    let mut ids = history.iter().map(|event| event.id.chars().count());
+    if let Some(index) = ids.position(|length| !(1..=EVENT_ID_MAX_CHARS).contains(&length)) {
+        let place = format!("/history/{index}/id");
+        let message = format!("{place}: has 1 to {EVENT_ID_MAX_CHARS} characters.");
+        return Err(Problem::bad_request(message).at(place));
+    }
+    Ok(())
 }
 
 fn mappings(moves: Vec<RefactorMapping>) -> Vec<Mapping> {
@@ -447,6 +483,9 @@ struct MoveBody {
     /// Its type.
     #[schema(example = "AWS.S3/Bucket")]
     r#type: String,
+    /// Its account and region.
+    #[schema(example = "/planes/aws/aws/accounts/123456789012/regions/us-west-2")]
+    scope: String,
     /// Its primary identifier.
     #[serde(skip_serializing_if = "Option::is_none")]
     primary_identifier: Option<String>,
@@ -526,6 +565,13 @@ struct HistoryBody {
     pending: Vec<String>,
 }
 
+impl RefactorBody {
+    /// Returns the id.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+}
+
 impl From<Refactor> for RefactorBody {
     fn from(record: Refactor) -> Self {
         let content = record.content;
@@ -595,6 +641,7 @@ impl From<&RefactorMove> for MoveBody {
             from: it.from.to_string(),
             to: it.to.to_string(),
             r#type: it.to.type_name.arm(),
+            scope: it.scope.to_string(),
             primary_identifier: it.identifier.as_ref().map(ToString::to_string),
             reason: it.reason.clone(),
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ucp_access::Right;
 use ucp_model::{
-    Detail, ErrorCode, Failure, GroupChanges, GroupId, Refactor, RefactorContent,
+    Detail, ErrorCode, Failure, GroupChanges, GroupId, PlaneId, Refactor, RefactorContent,
     RefactorEnvironment, RefactorHistory, RefactorId, RefactorMove, RefactorStatus, ReferenceId,
 };
 use ucp_store::{ApplyRefactor, Error};
@@ -15,6 +15,8 @@ use crate::resource_groups::policy_lowered;
 use crate::{App, Caller, Rejection};
 
 const ACTION: &str = "System.Resources/resourceGroups/refactor/action";
+/// How many addresses a message names.
+const SHOWN: usize = 10;
 /// Why what an undo moves is the same resource.
 const UNDO: &str = "Undo";
 
@@ -27,6 +29,7 @@ impl App {
         caller: &Caller,
     ) -> Result<Refactor, Rejection> {
         let found = self.found(&mut declared, caller).await?;
+        let history = found.history.brought.clone();
         let planned = self.planned(plane, &declared, found, caller);
         judge_fingerprint(&planned, declared.fingerprint.as_deref())?;
         match declared.mode {
@@ -34,7 +37,7 @@ impl App {
                 self.parts.store.keep_refactor(planned.clone()).await?;
                 Ok(planned)
             }
-            RefactorMode::Apply => self.move_all(planned, false, caller).await,
+            RefactorMode::Apply => self.move_all(planned, false, history, caller).await,
         }
     }
 
@@ -55,7 +58,7 @@ impl App {
                 "The groups have had another refactor since this one was planned. Plan it again.";
             return Err(precondition_failed(message));
         }
-        self.move_all(planned, true, caller).await
+        self.move_all(planned, true, history.brought, caller).await
     }
 
     /// Takes a refactor back that was applied. Returns the record of that, which can be taken back too.
@@ -79,7 +82,7 @@ impl App {
         };
         let id = RefactorId(self.parts.entropy.uuid("refactor"));
         let undo = self.record(id, &applied.plane, content, caller);
-        self.move_all(undo, false, caller).await
+        self.move_all(undo, false, history.brought, caller).await
     }
 
     /// Returns a record whose groups the caller may change.
@@ -101,6 +104,7 @@ impl App {
         &self,
         planned: Refactor,
         is_planned: bool,
+        history: Vec<String>,
         caller: &Caller,
     ) -> Result<Refactor, Rejection> {
         let content = &planned.content;
@@ -123,6 +127,7 @@ impl App {
             record,
             is_planned,
             keeps_plan_policy,
+            history: Some(history),
             caller: caller.name.clone(),
             correlation_id: caller.correlation_id.clone(),
         });
@@ -140,8 +145,13 @@ impl App {
 
     /// Refuses more groups, or more references in a group, than the quotas allow.
     async fn admit_moves(&self, content: &RefactorContent) -> Result<(), Rejection> {
+        let mut planes: HashMap<String, (PlaneId, usize)> = HashMap::new();
         for group in &content.groups.create {
-            self.admit_group(&group.id).await?;
+            let plane = group.id.plane_id();
+            planes.entry(plane.key()).or_insert((plane, 0)).1 += 1;
+        }
+        for (plane, more) in planes.into_values() {
+            self.admit_groups(&plane, more).await?;
         }
         let mut more: HashMap<String, (&GroupId, isize)> = HashMap::new();
         for RefactorMove { from, to, .. } in &content.moves {
@@ -228,7 +238,13 @@ fn refuse_what_is_refused(content: &RefactorContent) -> Result<(), Rejection> {
     let pair = |from: &[ReferenceId], to: &[ReferenceId]| {
         let list = |ids: &[ReferenceId]| match ids {
             [] => "nothing".to_owned(),
-            ids => ids.iter().map(in_words).collect::<Vec<_>>().join(", "),
+            ids => {
+                let mut words: Vec<String> = ids.iter().take(SHOWN).map(in_words).collect();
+                if ids.len() > SHOWN {
+                    words.push(format!("{} more", ids.len() - SHOWN));
+                }
+                words.join(", ")
+            }
         };
         format!("{} → {}", list(from), list(to))
     };

@@ -24,6 +24,11 @@ use crate::{App, Caller, Rejection};
 /// The maximum number of types whose resources are compared, as counted for each account and region.
 pub(crate) const TYPES_MAX: usize = 1_000;
 
+/// How many moves, events and words are read at once.
+const QUICK: usize = 100;
+/// The maximum number of groups that a refactor names.
+pub(crate) const GROUPS_MAX: usize = 100;
+
 const ACTION: &str = "System.Resources/resourceGroups/refactor/action";
 const INVALID: &str =
     "The body is not one of a refactor. Nothing has moved. Correct what the details name.";
@@ -81,6 +86,13 @@ impl App {
             let put = &resource.put;
             caller.judge_type(Right::Read, &put.scope, &put.type_name, "read")?;
         }
+        if named.len() > GROUPS_MAX {
+            let message = format!(
+                "{} groups are named, and {GROUPS_MAX} may be. Name fewer.",
+                named.len()
+            );
+            return Err(invalid(vec![Detail::at("TooMany", message, "/groups")]));
+        }
         let count = resources.len();
         if count > RESOURCES_MAX {
             let place = match declared.base {
@@ -101,8 +113,13 @@ impl App {
         let mut schemas = Schemas::new();
         let given = self.declared_resources(resources, &groups, &mut schemas, &mut details);
         let given = given.await?;
-        if given.iter().any(|given| !given.write_only.is_empty()) {
+        let mut with_secrets = given.iter().filter(|given| !given.write_only.is_empty());
+        if with_secrets.clone().next().is_some() {
             // Whether a secret is the one that was put is told to those alone who may put another.
+            with_secrets.try_for_each(|Given { resource, .. }| {
+                let type_name = &resource.address.type_name;
+                caller.judge_type(Right::Write, &resource.scope, type_name, "write")
+            })?;
             for group in &groups {
                 caller.judge_group(Right::Write, group.id(), ACTION)?;
             }
@@ -139,7 +156,7 @@ impl App {
             body,
             keys: Arc::clone(&self.parts.keys),
         };
-        let is_quick = sides.references.len() + sides.given.len() <= 1;
+        let is_quick = sides.is_quick();
         let compare = move || sides.compare();
         let (refactor, references, events) = self
             .parts
@@ -363,6 +380,19 @@ type Compared = (
 );
 
 impl Sides {
+    /// Returns whether there is next to nothing to compare.
+    fn is_quick(&self) -> bool {
+        let history = self.body.history.iter().flatten();
+        let moves = history.map(|event| event.moves.len() + 1).sum::<usize>();
+        let Body {
+            moves: own,
+            exclude,
+            ..
+        } = &self.body;
+        self.references.len() + self.given.len() <= 1
+            && moves + own.len() + exclude.len() + self.events.len() <= QUICK
+    }
+
     /// Compares both sides. Returns the references by key, and the history of the body.
     fn compare(self) -> Result<Compared, Rejection> {
         let Self {
@@ -398,7 +428,7 @@ impl Sides {
                      write_only,
                      ..
                  }| {
-                    let default_tags = default_tags.of(&schema);
+                    let default_tags = default_tags.among(&resource.properties, &schema);
                     schemas.insert(resource.address.key(), schema);
                     Declared {
                         default_tags,

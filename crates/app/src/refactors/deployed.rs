@@ -1,6 +1,6 @@
 //! What is deployed in groups, as a refactor compares it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -92,21 +92,26 @@ fn known_bytes(reference: &Reference) -> usize {
 /// Tags that are not compared, by type: those of the configuration, of the groups, and of the body.
 #[derive(Debug, Default)]
 pub(super) struct DefaultTags {
-    by_type: HashMap<String, BTreeSet<(String, String)>>,
+    /// By type and key: the values.
+    known: HashMap<String, HashMap<String, HashSet<String>>>,
 }
 
 impl DefaultTags {
     /// Adds tags of a resource of a type.
     pub(super) fn add(&mut self, schema: &ResourceSchema, tags: BTreeMap<String, String>) {
-        let known = self.by_type.entry(type_key(schema)).or_default();
-        known.extend(tags);
+        let known = self.known.entry(type_key(schema)).or_default();
+        for (key, value) in tags {
+            known.entry(key).or_default().insert(value);
+        }
     }
 
-    /// Returns the properties that all of them are.
-    pub(super) fn of(&self, schema: &ResourceSchema) -> Value {
-        let known = self.by_type.get(&type_key(schema));
-        let tags = known.into_iter().flatten();
-        schema.properties_of_tags(tags.map(|(key, value)| (key.as_str(), value.as_str())))
+    /// Returns the part of a declaration that is such tags.
+    pub(super) fn among(&self, properties: &Value, schema: &ResourceSchema) -> Value {
+        let known = self.known.get(&type_key(schema));
+        schema.tags_among(properties, |key, value| {
+            let values = known.and_then(|known| known.get(key));
+            values.is_some_and(|values| values.contains(value))
+        })
     }
 }
 
@@ -128,9 +133,12 @@ pub(super) fn compared(
         address: reference.id.clone(),
         scope: reference.scope.clone(),
         identifier: reference.identifier.clone(),
-        declared,
         attributes: schema.map_or_else(BTreeMap::new, |schema| attributes(reference, schema)),
-        default_tags: schema.map_or_else(|| json!({}), |schema| default_tags.of(schema)),
+        default_tags: match (schema, &declared) {
+            (Some(schema), Some(declared)) => default_tags.among(declared, schema),
+            _ => json!({}),
+        },
+        declared,
         // A baseline has none.
         write_only: BTreeSet::new(),
     }

@@ -4,20 +4,23 @@ use std::collections::HashMap;
 
 use ucp_model::{EventMove, GroupId, RefactorEvent};
 use ucp_refactor::{Event, Mapping};
+use ucp_store::REFACTORS_MAX;
 
 use crate::{App, Rejection};
 
-/// How many refactors the history of the named groups may have.
-pub(crate) const REFACTORS_MAX: usize = 10_000;
-
 /// The events that groups have had, in order.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct History(pub(super) Vec<RefactorEvent>);
+pub(super) struct History {
+    pub(super) events: Vec<RefactorEvent>,
+    /// The ids of all that was brought.
+    pub(super) brought: Vec<String>,
+}
 
 impl History {
     /// Returns what is left of the events that refactors have brought: two at a time may have brought the same one, and one
     /// that another refactor has revoked is gone.
     pub(super) fn of(brought: Vec<RefactorEvent>) -> Self {
+        let all = brought.iter().map(|event| event.id.clone()).collect();
         let mut events: Vec<Option<RefactorEvent>> = Vec::with_capacity(brought.len());
         let mut places: HashMap<String, usize> = HashMap::new();
         for event in brought {
@@ -30,12 +33,15 @@ impl History {
                 events.push(Some(event));
             }
         }
-        Self(events.into_iter().flatten().collect())
+        Self {
+            events: events.into_iter().flatten().collect(),
+            brought: all,
+        }
     }
 
     /// Returns the ids of the events.
     pub(super) fn ids(&self) -> Vec<String> {
-        self.0.iter().map(|event| event.id.clone()).collect()
+        self.events.iter().map(|event| event.id.clone()).collect()
     }
 
     /// Returns the events, as they are compared.
@@ -48,7 +54,7 @@ impl History {
             id: event.id.clone(),
             moves: event.moves.iter().map(mapping).collect(),
         };
-        self.0.iter().map(event).collect()
+        self.events.iter().map(event).collect()
     }
 }
 

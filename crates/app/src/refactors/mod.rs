@@ -12,9 +12,8 @@ use ucp_refactor::{Base, Event, Mapping, OnAmbiguity};
 
 use crate::PutResource;
 
-pub(crate) use self::comparing::TYPES_MAX;
+pub(crate) use self::comparing::{GROUPS_MAX, TYPES_MAX};
 pub(crate) use self::deployed::DEPLOYED_MAX_BYTES;
-pub(crate) use self::history::REFACTORS_MAX;
 pub use self::records::RefactorQuery;
 
 /// A refactor, as a request declares it: all that the named groups shall hold.

@@ -221,7 +221,7 @@ fn events(
             .collect();
     };
     let common = given.len() - compared.pending.len();
-    let History(had) = had;
+    let History { events: had, .. } = had;
     let revoked = had.iter().skip(common).map(|event| RefactorEvent {
         moves: Vec::new(),
         revoked: true,
@@ -271,7 +271,7 @@ mod tests {
         };
         let id = format!("{:032x}", 1).parse().unwrap();
         let brought = events(id, Some(&given), &[], &had, &compared);
-        let all = had.0.into_iter().chain(brought).collect();
+        let all = had.events.into_iter().chain(brought).collect();
         assert_eq!(History::of(all).ids(), ["a", "c"]);
     }
 }

@@ -158,6 +158,7 @@ macro_rules! conformance {
                 a_policy_is_not_left_behind
                 a_refactor_is_applied_once_and_undone_once
                 an_id_has_an_etag_once
+                only_the_history_that_was_read_goes_on
             }
             emptying {
                 only_groups_that_it_has_emptied_are_removed

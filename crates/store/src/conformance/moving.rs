@@ -71,6 +71,7 @@ pub(super) fn applying(number: u64, content: RefactorContent, second: i64) -> Ap
         ..planned(number, &[], second)
     };
     ApplyRefactor {
+        history: None,
         record,
         is_planned: false,
         keeps_plan_policy: false,
@@ -429,4 +430,37 @@ pub async fn an_id_has_an_etag_once(store: Engine) {
             note().await;
         }
     }
+}
+
+/// Of two that have read the same history, one goes on. What comes later comes after it, whatever the clock says.
+pub async fn only_the_history_that_was_read_goes_on(store: Engine) {
+    with_references(&store, &[("a", "x"), ("b", "y"), ("e", "z")]).await;
+    let bringing = |new: ApplyRefactor, number: u64, had: &[&str]| {
+        let had = had.iter().map(|id| (*id).to_owned());
+        let mut new = ApplyRefactor {
+            history: Some(had.collect()),
+            ..new
+        };
+        new.record.content.named = vec![group("rg")];
+        new.record.content.events = planned(number, &[], 3).content.events;
+        new
+    };
+    let first = bringing(aliases(&store, 1, &[("a", "c")]).await, 1, &[]);
+    let other = bringing(aliases(&store, 3, &[("b", "d")]).await, 3, &[]);
+    store.apply_refactor(first.clone()).await.unwrap();
+    let refused = store.apply_refactor(other).await;
+    assert!(
+        matches!(refused, Err(Error::PreconditionFailed)),
+        "{refused:?}"
+    );
+    assert!(at_address(&store, &alias("b")).await.is_some());
+
+    // Its clock is behind.
+    let mut late = bringing(aliases(&store, 5, &[("b", "d")]).await, 5, &["e1"]);
+    late.record.changed_at = at(1);
+    let applied = store.apply_refactor(late).await.unwrap();
+    assert!(applied.changed_at > first.record.changed_at);
+    let events = store.refactor_events(&[group("rg")], 9).await.unwrap();
+    let ids: Vec<&str> = events.iter().map(|event| event.id.as_str()).collect();
+    assert_eq!(ids, ["e1", "e5"]);
 }

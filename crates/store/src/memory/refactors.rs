@@ -10,7 +10,7 @@ use ucp_model::{
 use super::Memory;
 use super::tables::{Row, Tables};
 use crate::rules::{self, BeforeRefactor, Relocated};
-use crate::{ApplyRefactor, Error, Refactors, place, refactor_place};
+use crate::{ApplyRefactor, Error, REFACTORS_MAX, Refactors, place, refactor_place};
 
 #[async_trait]
 impl Refactors for Memory {
@@ -35,6 +35,9 @@ impl Refactors for Memory {
             None => None,
         };
         let before = tables.before_refactor(&new);
+        let brought = tables.brought(&new.record.content.named, REFACTORS_MAX);
+        let changed_at = rules::after_history(&new, &brought)?;
+        let new = at(new, changed_at);
         let relocated = rules::relocate(&new, &before)?;
         tables.refuse_live(&before, &relocated)?;
 
@@ -90,17 +93,8 @@ impl Refactors for Memory {
         groups: &[GroupId],
         limit: usize,
     ) -> Result<Vec<RefactorEvent>, Error> {
-        let tables = self.tables();
-        let keys: BTreeSet<String> = groups.iter().map(GroupId::key).collect();
-        let is_of = |refactor: &&Refactor| {
-            refactor.brings_events() && keys.iter().any(|key| names(refactor, key))
-        };
-        let mut of: Vec<&Refactor> = tables.refactors.values().filter(is_of).collect();
-        of.sort_unstable_by_key(|refactor| (refactor.changed_at, refactor.id));
-        let events = of.into_iter().take(limit);
-        Ok(events
-            .flat_map(|refactor| refactor.content.events.clone())
-            .collect())
+        let brought = self.tables().brought(groups, limit).into_iter();
+        Ok(brought.map(|(_, event)| event).collect())
     }
 
     async fn remove_refactors(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
@@ -124,6 +118,22 @@ impl Refactors for Memory {
 }
 
 impl Tables {
+    /// The events that refactors have brought to any of these groups, with the time of each, in order.
+    fn brought(&self, groups: &[GroupId], limit: usize) -> Vec<(Timestamp, RefactorEvent)> {
+        let keys: BTreeSet<String> = groups.iter().map(GroupId::key).collect();
+        let is_of = |refactor: &&Refactor| {
+            refactor.brings_events() && keys.iter().any(|key| names(refactor, key))
+        };
+        let mut of: Vec<&Refactor> = self.refactors.values().filter(is_of).collect();
+        of.sort_unstable_by_key(|refactor| (refactor.changed_at, refactor.id));
+        let of = of.into_iter().take(limit);
+        of.flat_map(|refactor| {
+            let events = refactor.content.events.iter();
+            events.map(|event| (refactor.changed_at, event.clone()))
+        })
+        .collect()
+    }
+
     /// What is recorded of what a refactor concerns.
     fn before_refactor(&self, new: &ApplyRefactor) -> BeforeRefactor {
         let groups = rules::groups_of(new).into_keys();
@@ -174,4 +184,15 @@ impl Tables {
 fn names(refactor: &Refactor, group: &str) -> bool {
     let mut named = refactor.content.named.iter();
     named.any(|named| named.key() == group)
+}
+
+/// Returns a refactor as it is applied at this time.
+fn at(new: ApplyRefactor, changed_at: Timestamp) -> ApplyRefactor {
+    ApplyRefactor {
+        record: Refactor {
+            changed_at,
+            ..new.record
+        },
+        ..new
+    }
 }

@@ -1,10 +1,11 @@
 //! What a refactor moves, and what keeps it from that.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use ucp_model::{
-    GroupId, NewResourceGroup, ProvisioningState, Refactor, RefactorGroup, RefactorStatus,
-    Reference, ReferenceId, ResourceGroup,
+    GroupId, NewResourceGroup, ProvisioningState, Refactor, RefactorEvent, RefactorGroup,
+    RefactorStatus, Reference, ReferenceId, ResourceGroup, Timestamp,
 };
 
 use super::history::moved;
@@ -26,8 +27,11 @@ pub fn groups_of(new: &ApplyRefactor) -> BTreeMap<String, GroupId> {
     let of_moves = moves.flat_map(|it| [&it.from.group, &it.to.group]);
     let changed = content.groups.create.iter().chain(&content.groups.remove);
     let of_changes = changed.map(|group| &group.id);
+    // So that no other refactor brings them an event meanwhile.
+    let named = new.history.iter().flat_map(|_| &content.named);
     of_moves
         .chain(of_changes)
+        .chain(named)
         .map(|group| (group.key(), group.clone()))
         .collect()
 }
@@ -36,6 +40,27 @@ pub fn groups_of(new: &ApplyRefactor) -> BTreeMap<String, GroupId> {
 pub fn addresses_of(new: &ApplyRefactor) -> BTreeSet<String> {
     let moves = new.record.content.moves.iter();
     moves.flat_map(|it| [it.from.key(), it.to.key()]).collect()
+}
+
+/// Refuses a refactor whose groups have had other events than it was judged with. Returns when it is applied: after what has
+/// brought these events, each with its time, whatever the clock says.
+pub fn after_history(
+    new: &ApplyRefactor,
+    brought: &[(Timestamp, RefactorEvent)],
+) -> Result<Timestamp, Error> {
+    let Some(history) = &new.history else {
+        return Ok(new.record.changed_at);
+    };
+    let had = brought.iter().map(|(_, event)| &event.id);
+    if !had.eq(history) {
+        return Err(Error::PreconditionFailed);
+    }
+    let last = brought
+        .last()
+        .map(|(at, _)| at.after(Duration::from_millis(1)));
+    Ok(last.map_or(new.record.changed_at, |last| {
+        last.max(new.record.changed_at)
+    }))
 }
 
 /// What is recorded of what a refactor concerns.
