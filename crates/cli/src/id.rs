@@ -93,6 +93,23 @@ pub(crate) fn short(id: &str) -> String {
     }
 }
 
+/// Returns a name as a segment of a path.
+pub(crate) fn segment(name: &str) -> String {
+    utf8_percent_encode(name, SEGMENT).to_string()
+}
+
+/// The address of a reference in files of moves: `rg/AWS.EC2/VPC/net`. One of another plane than `local` has its id.
+pub(crate) fn address(id: &str) -> String {
+    let segments: Vec<&str> = id.split('/').collect();
+    match segments[..] {
+        ["", _, _, "local", _, group, _, namespace, resource, alias] => {
+            let resource = resource.trim_end_matches(":reference");
+            format!("{group}/{namespace}/{resource}/{alias}")
+        }
+        _ => id.to_owned(),
+    }
+}
+
 /// The last segment of an id.
 pub(crate) fn last(id: &str) -> &str {
     id.rsplit('/').next().unwrap_or_default()

@@ -59,6 +59,111 @@ async fn what_is_applied_is_shown_and_applying_it_again_does_nothing() {
     desk.ucp(&complete).await.prints(0, &gone);
 }
 
+/// A log group `daily` under an alias, as the body of a refactor.
+fn renamed(alias: &str) -> String {
+    format!(
+        "groups:\n- name: daily\n  resources:\n  - alias: {alias}\n    type: AWS.Logs/LogGroup\n    \
+         properties: {{LogGroupName: daily, RetentionInDays: 7}}\n"
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_renamed_is_shown_moved_and_taken_back() {
+    let desk = Desk::new().await;
+    let logs = ["apply", "-y", "-f", "logs.yaml"];
+    desk.ucp(&logs).await.prints(0, &[]);
+    desk.write("body.yaml", &renamed("audit"));
+    let moves = "aws://123456789012/us-west-2\n\
+                 Resource Type        Old Alias   New Alias\n\
+                 AWS::Logs::LogGroup  daily/logs  daily/audit\n";
+    let shown = ["refactor", "-f", "body.yaml", "--dry-run"];
+    desk.ucp(&shown).await.prints(0, &[moves]);
+    let detailed = [&shown[..], &["--detailed-exitcode"]].concat();
+    desk.ucp(&detailed).await.prints(2, &[moves]);
+    let told = desk.ucp(&[&shown[..], &["--json"]].concat()).await;
+    assert_eq!(told.prints(0, &[]).json()["status"], "Planned");
+    let unasked = ["refactor", "-f", "body.yaml"];
+    desk.ucp(&unasked).await.fails(&["no terminal to ask on"]);
+    let declined = desk.ucp_on_a_terminal("n", "refactor -f body.yaml").await;
+    declined.prints(1, &["[y/N]", "Nothing moves."]);
+
+    let all = ["refactor", "-y", "-f", "body.yaml"];
+    let line = " | MOVED | AWS::Logs::LogGroup | daily/logs | daily/audit\n";
+    desk.ucp(&all).await.prints(0, &[moves, "\n1/1 | ", line]);
+    desk.ucp(&all).await.prints(0, &["Nothing to refactor.\n"]);
+    desk.ucp(&detailed).await.prints(0, &[]);
+
+    desk.write("body.yaml", &renamed("logs"));
+    let json = [&all[..], &["--json"]].concat();
+    let applied = desk.ucp(&json).await.prints(0, &[]);
+    let back = "| MOVED | AWS::Logs::LogGroup | daily/audit | daily/logs\n";
+    assert!(applied.err.contains(back), "{}", applied.err);
+    let name = applied.json()["name"].as_str().expect("a name").to_owned();
+    desk.ucp(&["refactor", "-y", "--undo", &name])
+        .await
+        .prints(0, &[line]);
+}
+
+/// Others who have the file move the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_renamed_is_recorded_for_others() {
+    let desk = Desk::new().await;
+    let logs = ["apply", "-y", "-f", "logs.yaml"];
+    desk.ucp(&logs).await.prints(0, &[]);
+    desk.write("maps.json", "{}");
+    desk.write("body.yaml", &renamed("main"));
+    let mapped = [
+        "refactor",
+        "-y",
+        "-f",
+        "body.yaml",
+        "--mapping-file",
+        "maps.json",
+    ];
+    let recorded = [&mapped[..], &["--record", "to-main", "--json"]].concat();
+    let applied = desk.ucp(&recorded).await.prints(0, &[]).json();
+    assert_eq!(applied["moves"][0]["reason"], "Mapping");
+    let event = "\"from\": \"daily/AWS.Logs/LogGroup/logs\"";
+    let mut cat = desk.command("cat");
+    cat.arg("maps.json");
+    let kept = run(cat, "").await;
+    kept.prints(0, &["\"id\": \"to-main\"", event]);
+    let again = desk.ucp(&mapped).await;
+    again.prints(0, &["Nothing to refactor.\n"]);
+}
+
+/// Nothing tells which of two is which.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_ambiguous_or_refused_is_told_and_moves_nothing() {
+    let desk = Desk::new().await;
+    let vpcs = |names: [&str; 2]| {
+        let vpc = |name| {
+            format!(
+                "- alias: {name}\n  type: AWS.EC2/VPC\n  properties: {{CidrBlock: 10.0.0.0/16}}\n"
+            )
+        };
+        format!("resources:\n{}", names.map(vpc).concat())
+    };
+    desk.write("vpcs.yaml", &vpcs(["a", "b"]));
+    let apply = ["apply", "-y", "-f", "vpcs.yaml"];
+    desk.ucp(&apply).await.prints(0, &[]);
+    desk.write("body.yaml", &vpcs(["c", "d"]));
+    let all = ["refactor", "-y", "-g", "daily", "-f", "body.yaml"];
+    let told = desk.ucp(&all).await;
+    let told = told.prints(
+        3,
+        &["Detected ambiguities:\n  - daily/a\n  - daily/b\n  + daily/c\n  + daily/d\n    Identical\n"],
+    );
+    assert!(told.err.contains("onAmbiguity"), "{}", told.err);
+    let mapping =
+        "{\"moves\": [{\"from\": \"daily/AWS.EC2/VPC/x\", \"to\": \"daily/AWS.EC2/VPC/c\"}]}";
+    desk.write("maps.json", mapping);
+    let mapped = [&all[..], &["--mapping-file", "maps.json"]].concat();
+    let refused = desk.ucp(&mapped).await;
+    let refused = refused.fails(&["nothing moves"]);
+    assert!(refused.out.contains("SourceMissing"), "{}", refused.out);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_set_may_come_from_standard_input_and_its_place_from_flags() {
     let desk = Desk::new().await;

@@ -10,6 +10,7 @@ mod import;
 mod man;
 mod place;
 mod preview;
+mod refactor;
 mod types;
 mod watch;
 mod what_if;
@@ -31,6 +32,8 @@ pub enum Command {
     Delete(Box<delete::Delete>),
     /// Puts a resource that exists in AWS under an alias. Nothing in AWS is changed.
     Import(Box<import::Import>),
+    /// Gives resources other aliases and groups, after showing what moves where. Nothing in AWS is changed.
+    Refactor(Box<refactor::Refactor>),
     /// Follows an operation until it ends.
     Watch(Box<watch::Watch>),
     /// Lists the resource types.
@@ -54,6 +57,7 @@ pub fn run(command: Command, ucp: clap::Command) -> anyhow::Result<ExitCode> {
         Command::Get(arguments) => runtime.block_on(arguments.run()),
         Command::Delete(arguments) => runtime.block_on(arguments.run()),
         Command::Import(arguments) => runtime.block_on(arguments.run()),
+        Command::Refactor(arguments) => runtime.block_on(arguments.run()),
         Command::Watch(arguments) => runtime.block_on(arguments.run()),
         Command::Types(arguments) => runtime.block_on(arguments.run()),
         Command::Explain(arguments) => runtime.block_on(arguments.run()),

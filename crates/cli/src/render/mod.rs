@@ -2,6 +2,7 @@
 
 pub mod diff;
 pub mod paper;
+pub(crate) mod refactor;
 pub(crate) mod table;
 pub(crate) mod what_if;
 
