@@ -27,7 +27,9 @@ const ACTIONS: &[&str] = &[
     ":get",
     ":import",
     ":put",
+    ":refactor",
     ":reject",
+    ":undo",
     ":validate",
     ":whatIf",
 ];
@@ -105,7 +107,7 @@ fn decode(raw: &str) -> Result<String, Unreadable> {
 
 /// Rewrites keywords to their canonical spelling. An id is `planes`, the plane's kind and its name, then keywords and
 /// names in turn. `providers` is followed by a namespace and a type, of which only `auditEvents`, `credentials`,
-/// `locations`, `plans`, `predictions`, `resourceTypes` and `roleAssignments` are keywords.
+/// `locations`, `plans`, `predictions`, `refactors`, `resourceTypes` and `roleAssignments` are keywords.
 fn fold_keywords(segments: &mut [String]) {
     fn fold(segment: &mut String, known: &[&str]) {
         if let Some(keyword) = known
@@ -131,6 +133,7 @@ fn fold_keywords(segments: &mut [String]) {
                         "locations",
                         "plans",
                         "predictions",
+                        "refactors",
                         "resourceTypes",
                         "roleAssignments",
                     ],
