@@ -71,6 +71,11 @@ impl Scope {
         Self::of_ascii(region.collection(type_name))
     }
 
+    /// Returns the resource group, if the scope is that of one.
+    pub fn as_group(&self) -> Option<GroupId> {
+        self.path.parse().ok()
+    }
+
     /// Returns whether `other` is this scope or below it.
     pub fn covers(&self, other: &Self) -> bool {
         let rest = other.key.strip_prefix(&self.key);

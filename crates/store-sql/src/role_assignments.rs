@@ -1,6 +1,6 @@
 //! The role assignments.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use async_trait::async_trait;
 use ucp_access::Scope;
@@ -11,10 +11,10 @@ use ucp_store::{
     rules,
 };
 
-use crate::Sql;
 use crate::arm_resources::{arm_resources, read};
-use crate::audit_events;
 use crate::database::{Abort, Transaction, page, transaction, values};
+use crate::json::to_json;
+use crate::{Sql, audit_events};
 
 /// How many are read at once to find those of groups.
 const PAGE: usize = 500;
@@ -22,6 +22,10 @@ const PAGE: usize = 500;
 arm_resources! { "role_assignments";
     LIST = ["SELECT id, location, tags, body, created_at, updated_at, revision FROM role_assignments
         WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3"];
+    /// The keys of groups are a JSON array. They are locked in the order in which everybody locks them.
+    HOLD_GROUPS = ["SELECT key FROM resource_groups WHERE key "]
+        postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
+        sqlite "IN (SELECT value FROM json_each($1))" [" ORDER BY key"] lock " FOR SHARE";
 }
 
 #[async_trait]
@@ -33,6 +37,7 @@ impl RoleAssignments for Sql {
         now: Timestamp,
     ) -> Result<RoleAssignment, Error> {
         transaction!(self, |tx| async {
+            hold_groups(&mut tx, &new.body.grant.scopes).await?;
             let current = lock(&mut tx, &new.id).await?;
             rules::refuse_unjudged(current.as_ref(), judged)?;
             let written = RoleAssignment::put(current.as_ref(), new.clone(), now);
@@ -70,6 +75,18 @@ impl RoleAssignments for Sql {
             Ok(true)
         })
     }
+}
+
+/// Locks the groups that the scopes name. Whoever removes one of them meanwhile would not see what is given over it, and leave
+/// it. Groups that do not exist may be named.
+async fn hold_groups(transaction: &mut Transaction, scopes: &[Scope]) -> Result<(), Abort> {
+    let groups = scopes.iter().filter_map(Scope::as_group);
+    let keys: BTreeSet<String> = groups.map(|group| group.key()).collect();
+    if !keys.is_empty() {
+        let values = values![to_json(&keys)?];
+        transaction.fetch(HOLD_GROUPS, values).await?;
+    }
+    Ok(())
 }
 
 /// Removes a group from the role assignments that name it, and records that. They are locked after everything else, in the

@@ -591,6 +591,10 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             "role_assignments::LIST",
             (values!["assignment-2", "assignment-3", limit], PAGE),
         ),
+        (
+            "role_assignments::HOLD_GROUPS",
+            (values![r#"["group-200", "group-none"]"#], 1),
+        ),
         ("sealed::CREDENTIALS", (values!["", limit], PAGE)),
         ("sealed::BASELINES", (values!["", limit], EVERYTHING)),
         ("sealed::BODIES", (values!["", limit], PAGE)),

@@ -18,6 +18,8 @@ pub(super) enum Act {
     Unassign,
     ReadAssignment,
     PutGroup,
+    /// Tells whether the group exists.
+    ReadGroup,
     DeleteGroup(u64),
     Import(u64),
     /// An apply to the group.

@@ -113,6 +113,10 @@ impl Stage {
                 let put = store.put_resource_group(put, &Precondition::NONE, at(1));
                 format!("{:?}", put.await)
             }
+            Act::ReadGroup => {
+                let read = store.get_resource_group(&self.group()).await;
+                format!("{:?}", read.map(|group| group.id))
+            }
             Act::DeleteGroup(number) => {
                 let new = self.on_group(number, Task::Delete);
                 let deletion = store.delete_resource_group(new, &Precondition::NONE, None);

@@ -297,6 +297,9 @@ pub async fn roles_over_a_group(store: Engine, database: &dyn Database) {
         .await;
     race.both(Act::Assign(Role::Reader), Act::DeleteGroup(1))
         .await;
+    // What was given over a group that was there afterwards goes with it.
+    let given = |role| [Act::Assign(role), Act::ReadGroup];
+    race.run(Act::DeleteGroup(1), &given(Role::Reader)).await;
 
     let assigned = [
         Act::PutGroup,
@@ -325,6 +328,7 @@ pub async fn roles_over_a_group(store: Engine, database: &dyn Database) {
     for act in [Act::Assign(Role::Owner), Act::Unassign] {
         race.both(Act::FinishOnGroup(2), act).await;
     }
+    race.run(Act::FinishOnGroup(2), &given(Role::Owner)).await;
 }
 
 /// A plan is carried out once, and as its reviews and the policy of its group say.
