@@ -1,6 +1,6 @@
 //! What the pairs come to: moves, ambiguities, what is refused and what changes. Rules 4 and 5.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use ucp_model::excerpt;
 
@@ -8,20 +8,23 @@ use crate::body::Declared;
 use crate::content::Sha;
 use crate::deployed::Deployed;
 use crate::history::{Compared, Course};
+use crate::names::Names;
 use crate::pairing::{Pairing, Standing, Unmappable};
 use crate::partition::{By, Colour, Graph, Partition};
+use crate::puts::puts;
 use crate::refactor::{
     Ambiguity, AmbiguityReason, Changes, Environment, Move, Refactor, RefusalCode, Refused,
 };
 use crate::resources::{Resources, Side};
 
 /// Judges what was found. `has_same_secrets` tells whether the write-only values of a declaration are those that were
-/// last sent.
+/// last sent. What changes is put if `deployed` has what names in references mean.
 pub(crate) fn judge(
     resources: &Resources<'_>,
     pairing: &Pairing<'_>,
     compared: Compared,
     has_same_secrets: &dyn Fn(&Deployed, &Declared) -> bool,
+    deployed: Option<&Names>,
 ) -> Refactor {
     let graph = pairing.graph();
     let mut judging = Judging {
@@ -43,7 +46,12 @@ pub(crate) fn judge(
     judging.ambiguities();
     judging.left_over();
     judging.moves();
-    judging.changes(has_same_secrets);
+    let changed = judging.changes(has_same_secrets);
+    if let Some(names) = deployed {
+        let occupied = judging.occupied();
+        let is_there = |resource: usize| occupied.contains(&resources.id(resource).key());
+        judging.refactor.puts = puts(resources, names, &changed, is_there);
+    }
     judging.refactor
 }
 
@@ -296,8 +304,24 @@ impl Judging<'_> {
         }
     }
 
-    fn changes(&mut self, has_same_secrets: &dyn Fn(&Deployed, &Declared) -> bool) {
+    /// Returns the keys of the addresses that a resource is at once everything has moved.
+    fn occupied(&self) -> HashSet<String> {
+        let deployed = self.resources.all_deployed();
+        let mut occupied: HashSet<String> = deployed
+            .map(|deployed| self.resources.id(deployed).key())
+            .collect();
+        let moves = &self.refactor.moves;
+        for it in moves {
+            occupied.remove(&it.from.key());
+        }
+        occupied.extend(moves.iter().map(|it| it.to.key()));
+        occupied
+    }
+
+    /// Collects what changes, and returns the declared resources that a deployment puts.
+    fn changes(&mut self, has_same_secrets: &dyn Fn(&Deployed, &Declared) -> bool) -> Vec<usize> {
         let mut changes = Changes::default();
+        let mut changed = Vec::new();
         for deployed in self.resources.all_deployed() {
             if self.is_left_over(deployed) {
                 changes.undeclared.push(self.resources.id(deployed).clone());
@@ -307,15 +331,18 @@ impl Judging<'_> {
             let id = self.resources.id(declared);
             if self.is_left_over(declared) {
                 changes.create.push(id.clone());
+                changed.push(declared);
             } else if let Standing::Same(deployed, _) = self.pairing.standing(declared)
                 && !self.is_named[declared]
                 && !self.pairing.is_kept(deployed, declared)
                 && self.is_changed(deployed, declared, has_same_secrets)
             {
                 changes.update.push(id.clone());
+                changed.push(declared);
             }
         }
         self.refactor.changes = changes;
+        changed
     }
 
     fn is_changed(

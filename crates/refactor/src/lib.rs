@@ -41,6 +41,7 @@ mod names;
 mod pairing;
 mod partition;
 mod problem;
+mod puts;
 mod refactor;
 mod resources;
 mod values;
@@ -54,6 +55,7 @@ pub use body::{Base, Body, Declared, Event, Group, Mapping, OnAmbiguity};
 pub use check::RESOURCES_MAX;
 pub use deployed::{Deployed, State};
 pub use problem::{Problem, ProblemCode};
+pub use puts::Put;
 pub use refactor::{
     Ambiguity, AmbiguityReason, Changes, Environment, History, Move, Objection, Reason, Refactor,
     RefusalCode, Refused,
@@ -80,5 +82,6 @@ pub fn refactor(
         &pairing,
         compared,
         &has_same_secrets,
+        body.deploy.then_some(&checked.names),
     ))
 }

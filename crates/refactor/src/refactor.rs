@@ -1,6 +1,7 @@
 use ucp_model::{Identifier, ReferenceId, Scope};
 
 use crate::body::OnAmbiguity;
+use crate::puts::Put;
 
 /// What a refactor comes to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -13,6 +14,8 @@ pub struct Refactor {
     pub refused: Vec<Refused>,
     /// What a deployment would change.
     pub changes: Changes,
+    /// How: the puts of what changes, each after those that it refers to. None unless the body says that it is deployed.
+    pub puts: Vec<Put>,
     /// What concerns each environment, in the order of their first resources.
     pub environments: Vec<Environment>,
     /// The history, as far as the groups have it.

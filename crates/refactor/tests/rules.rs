@@ -13,3 +13,5 @@ mod histories;
 mod leftovers;
 #[path = "rules/pairs.rs"]
 mod pairs;
+#[path = "rules/puts.rs"]
+mod puts;

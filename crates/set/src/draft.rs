@@ -8,7 +8,7 @@ use ucp_model::ReferenceId;
 use ucp_model::pointer;
 use ucp_schema::ResourceSchema;
 
-use crate::expression::{Address, Expression, Misread, below, replaced, visit};
+use crate::expression::{Address, Expression, Misread, below, renamed, visit};
 use crate::graph::Graph;
 use crate::limits::{MEMBERS_MAX, OUTPUTS_MAX, REFERENCES_MAX};
 use crate::names::{Meaning, Names, Outside};
@@ -196,7 +196,7 @@ impl Draft {
         let (mut order, deletes): (Vec<usize>, Vec<usize>) =
             sorted.order.into_iter().partition(is_put);
         order.extend(deletes);
-        let renamed = |value: &Value| linked(value, &targets);
+        let link = |value: &Value| linked(value, &targets);
         let members = set.members.into_iter().zip(graph.0);
         Linked {
             members: members
@@ -207,13 +207,13 @@ impl Draft {
                     place: member.place,
                     reference: member.reference,
                     goal: match member.goal {
-                        Goal::Put(properties) => Goal::Put(each(&properties, renamed)),
+                        Goal::Put(properties) => Goal::Put(each(&properties, link)),
                         Goal::Delete => Goal::Delete,
                     },
                     depends_on,
                 })
                 .collect(),
-            outputs: each(&set.outputs, renamed),
+            outputs: each(&set.outputs, link),
             order,
             problems,
         }
@@ -251,16 +251,10 @@ fn each(members: &Map<String, Value>, map: impl Fn(&Value) -> Value) -> Map<Stri
 
 /// Returns a value whose references name tracking ids, as far as they are known.
 fn linked(value: &Value, targets: &BTreeMap<String, ReferenceId>) -> Value {
-    let rename = |address: &Address| match targets.get(&address.name) {
+    renamed(value, |address| match targets.get(&address.name) {
         Some(target) => target.to_string(),
         None => address.name.clone(),
-    };
-    let renamed = replaced(value, &mut |expression| {
-        Ok::<_, std::convert::Infallible>(expression.renamed(rename))
-    });
-    match renamed {
-        Ok(value) => value,
-    }
+    })
 }
 
 /// Tells of a circle, at the place where the first member on it asks for the next.

@@ -211,6 +211,16 @@ pub(crate) fn replaced<E>(
     }
 }
 
+/// Returns `value` with each name in its references replaced.
+pub fn renamed(value: &Value, rename: impl Fn(&Address) -> String) -> Value {
+    let renamed = replaced(value, &mut |expression| {
+        Ok::<_, std::convert::Infallible>(expression.renamed(&rename))
+    });
+    match renamed {
+        Ok(value) => value,
+    }
+}
+
 /// Returns the pointer of a place in a member of the body.
 pub(crate) fn below(above: &str, place: &Pointer) -> String {
     format!("{above}{place}")

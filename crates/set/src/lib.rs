@@ -24,11 +24,12 @@ mod set;
 
 pub use declarations::{Declarations, DeclaredMember};
 pub use draft::{Draft, Linked, LinkedMember};
-pub use expression::{Address, Expression, Misread, Part, visit};
+pub use expression::{Address, Expression, Misread, Part, renamed, visit};
 pub use graph::{Graph, Sorted};
 pub use limits::{CONCAT_PARTS_MAX, LIMITS, MEMBERS_MAX, OUTPUTS_MAX, OUTSIDE_MAX, REFERENCES_MAX};
 pub use link::Link;
 pub use names::Outside;
+pub use path::objection;
 pub use problem::{Problem, ProblemCode};
 pub use resolve::{Unresolved, links, resolve, with_unknown};
 pub use set::{Goal, Member, Set};

@@ -6,10 +6,7 @@ use ucp_schema::{Classes, Cursor, ResourceSchema, Types};
 use crate::problem::ProblemCode;
 
 /// Returns what is wrong with a reference to a place, if anything.
-pub(crate) fn objection(
-    schema: &ResourceSchema,
-    pointer: &Pointer,
-) -> Option<(ProblemCode, String)> {
+pub fn objection(schema: &ResourceSchema, pointer: &Pointer) -> Option<(ProblemCode, String)> {
     let mut cursor = schema.root();
     let type_name = schema.type_name().arm();
     for token in pointer.tokens() {
