@@ -217,6 +217,7 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     ("refactor-types", Here(200, requests::refactor_types)),
+    ("refactor-puts", Here(200, requests::refactor_puts)),
     (
         "refactor-known",
         By(

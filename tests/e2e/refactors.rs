@@ -1,6 +1,7 @@
 //! Refactors: what is tracked gets other aliases and groups, there and back again, and AWS notices nothing.
 
 mod bodies;
+mod deploying;
 mod histories;
 mod rights;
 mod undoing;

@@ -120,6 +120,17 @@ pub(crate) fn of(mut described: OpenApi, probes: OpenApi) -> OpenApi {
     document
 }
 
+/// A body that may be left out is described as one that may be null, which it may not.
+fn not_null(schema: RefOr<Schema>) -> RefOr<Schema> {
+    match schema {
+        RefOr::T(Schema::OneOf(mut one)) => match &one.items[..] {
+            [RefOr::Ref(_), RefOr::T(Schema::Object(_))] => one.items.swap_remove(0),
+            _ => RefOr::T(Schema::OneOf(one)),
+        },
+        other => other,
+    }
+}
+
 /// Adds the error responses that are common to all routes.
 fn add_common_refusals(document: &mut OpenApi) {
     each_operation(document, |path, operation| {
@@ -128,6 +139,13 @@ fn add_common_refusals(document: &mut OpenApi) {
         }
         if operation.request_body.is_some() {
             add_refusals(operation, WITH_BODY);
+        }
+        if let Some(RefOr::T(body)) = &mut operation.request_body {
+            for content in body.content.values_mut() {
+                if let RefOr::T(content) = content {
+                    content.schema = content.schema.take().map(not_null);
+                }
+            }
         }
         add_refusals(operation, ANYWHERE);
         for status in TEMPORARY {

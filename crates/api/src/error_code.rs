@@ -51,7 +51,7 @@ pub(crate) const CODES: &[ErrorCode] = codes! {
     CONFLICT:
         "AlreadyExists" "AlreadyExistsException" "ApplyFailed" "ApprovalRequired" "Canceled"
         "ConcurrentOperationException" "Conflict" "DependencyFailed"
-        "IdentifierMismatch" "PartiallyApplied" "PlanMismatch" "PlanRequired" "RefactorAmbiguous" "RefactorRefused" "RequiresReplacement" "ResourceConflict" "ResourceConflictException"
+        "IdentifierMismatch" "PartiallyApplied" "PlanMismatch" "PlanRequired" "RefactorAmbiguous" "RefactorFailed" "RefactorRefused" "RequiresReplacement" "ResourceConflict" "ResourceConflictException"
         "ResourceGroupDeletionBlocked";
     PRECONDITION_FAILED: "PreconditionFailed" "StalePlan";
     PAYLOAD_TOO_LARGE: "RequestEntityTooLarge";

@@ -90,6 +90,7 @@ pub use read::{LivePage, LiveResource, ReadResource};
 pub use recipient::Recipient;
 pub use refactors::{
     DeclaredRefactor, DeclaredResource, EmptiedGroups, NamedGroup, RefactorMode, RefactorQuery,
+    Refactored,
 };
 pub use references::GroupView;
 pub use regions::{InvalidRegion, Regions};

@@ -66,6 +66,12 @@ pub const LIMITS: &[Limit] = &[
         beyond: Beyond::refused(400, ErrorCode::BadRequest),
     },
     Limit {
+        name: "refactor-puts",
+        what: "The resources that a refactor with `deploy` creates and updates",
+        most: Most::Number(ucp_set::MEMBERS_MAX),
+        beyond: Beyond::refused_in_detail(400, ErrorCode::BadRequest, "/groups"),
+    },
+    Limit {
         name: "refactor-known",
         what: "What is known of the resources in the groups that a refactor names: their last declarations and what AWS has shown, as JSON",
         most: Most::Bytes(DEPLOYED_MAX_BYTES),

@@ -65,12 +65,14 @@ impl App {
         Ok(operation)
     }
 
-    /// Returns the operations on a group and on its references, latest first.
+    /// Returns a page of the operations on a group and on its references, latest first, and where the next one starts. A page
+    /// has only those that the caller may read: the deployment of a refactor tells of other groups too.
     pub async fn list_operations(
         &self,
         group: &GroupId,
         query: OperationQuery,
-    ) -> Result<Listed<Operation>, Rejection> {
+        caller: &Caller,
+    ) -> Result<(Listed<Operation>, Option<(Timestamp, OperationId)>), Rejection> {
         let page = OperationPage {
             status: query.status,
             after: query.after,
@@ -78,7 +80,13 @@ impl App {
         };
         match self.parts.store.list_operations(group, page).await {
             Err(ucp_store::Error::NoSuchGroup) => Err(no_such_group(group)),
-            other => Ok(Listed::of(other?, query.top)),
+            other => {
+                let mut listed = Listed::of(other?, query.top);
+                let next = listed.last_of_more().map(ucp_store::place);
+                let is_shown = |operation: &Operation| caller.reads_operation(operation);
+                listed.items.retain(is_shown);
+                Ok((listed, next))
+            }
         }
     }
 }

@@ -97,12 +97,11 @@ impl Caller {
         self.rights.permits(Right::Read, &Scope::group(group))
     }
 
-    /// Returns whether the caller may read an operation: its resource group or, if it has none, the type of its AWS
+    /// Returns whether the caller may read an operation: its resource groups or, if it has none, the type of its AWS
     /// resource. An operation names its group, so reading the AWS resource is not enough.
     pub(crate) fn reads_operation(&self, operation: &Operation) -> bool {
-        let group = operation.work.group_id();
-        match (group, operation.work.resource()) {
-            (Some(group), _) => self.reads_group(group),
+        match (operation.work.group_id(), operation.work.resource()) {
+            (Some(_), _) => operation.work.groups().all(|group| self.reads_group(group)),
             (None, Some(work)) => {
                 let scope = Scope::resource_type(&work.scope, &work.type_name);
                 self.rights.permits(Right::Read, &scope)
@@ -126,7 +125,7 @@ impl Caller {
     }
 
     fn judge_change(&self, operation: &Operation) -> Result<(), Rejection> {
-        if let Some(group) = operation.work.group_id() {
+        for group in operation.work.groups() {
             self.judge_group(
                 Right::Write,
                 group,

@@ -416,6 +416,14 @@ impl Stepper<'_> {
                 let survey = self.survey().await?;
                 Ok(Observation::Surveyed(Survey { outputs, ..survey }))
             }
+            Effect::TakeBack => {
+                let taken_back = Some(self.take_back().await?);
+                let survey = self.survey().await?;
+                Ok(Observation::Surveyed(Survey {
+                    taken_back,
+                    ..survey
+                }))
+            }
         }
     }
 

@@ -36,6 +36,7 @@ impl Stepper<'_> {
             children: store.list_children(operation.header.id).await?,
             refused: self.refused.clone(),
             outputs: None,
+            taken_back: None,
         })
     }
 

@@ -22,6 +22,7 @@ mod pulse;
 mod set_values;
 mod slots;
 mod sweeper;
+mod taking_back;
 mod turn;
 mod workers;
 

@@ -281,8 +281,8 @@ impl Stepper<'_> {
 
     /// Whoever reads the operation may read its group, and not always others that its set refers to.
     fn is_of_group(&self, id: &ReferenceId) -> bool {
-        let work = self.claimed.operation.work.group();
-        work.is_some_and(|work| work.group.key() == id.group.key())
+        let mut groups = self.claimed.operation.work.groups();
+        groups.any(|group| group.key() == id.group.key())
     }
 
     fn not_resolved(&self, unresolved: Unresolved) -> Failure {

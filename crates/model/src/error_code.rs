@@ -76,6 +76,8 @@ codes! {
     QuotaExceeded,
     /// Nothing tells where some resources are to move.
     RefactorAmbiguous,
+    /// Some puts of the deployment of a refactor failed.
+    RefactorFailed,
     /// Some moves cannot be.
     RefactorRefused,
     /// The request body or the declaration is too large.

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{GroupBody, GroupId, Identifier, RefactorId, ReferenceId, Scope, Timestamp};
+use crate::{
+    GroupBody, GroupId, Identifier, OperationId, RefactorId, ReferenceId, Scope, Timestamp,
+};
 
 /// A refactor that was planned or applied.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +89,9 @@ pub struct RefactorContent {
     /// The refactor that it takes back, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undoes: Option<RefactorId>,
+    /// The operation that puts what changes, or, of an undo, that takes the moves back since a put has failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deployment: Option<OperationId>,
 }
 
 /// A reference that gets another id.
@@ -112,6 +117,9 @@ pub struct RefactorMove {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RefactorAmbiguity {
+    /// The account and region.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
     /// What is deployed.
     pub from: Vec<ReferenceId>,
     /// What is declared.
@@ -124,6 +132,9 @@ pub struct RefactorAmbiguity {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RefusedMove {
+    /// The account and region of what is deployed, or else of what is declared; none if it is about the history.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
     /// What is deployed, or would have to be.
     pub from: Vec<ReferenceId>,
     /// What is declared.
@@ -219,7 +230,60 @@ pub struct EventMove {
     pub to: String,
 }
 
+/// Why what is taken back is the same resource.
+const UNDO: &str = "Undo";
+
+impl RefactorContent {
+    /// Returns what makes a refactor another one, as text: the moves, the revisions of what moves, and the groups.
+    pub fn essence(&self) -> String {
+        let moves = self.moves.iter();
+        let moves = moves.map(|it| (it.from.key(), it.to.to_string(), it.etag.as_deref()));
+        let keys = |groups: &[RefactorGroup]| -> Vec<String> {
+            groups.iter().map(|group| group.id.key()).collect()
+        };
+        serde_json::json!({
+            "refactor": moves.collect::<Vec<_>>(),
+            "create": keys(&self.groups.create),
+            "remove": keys(&self.groups.remove),
+        })
+        .to_string()
+    }
+}
+
 impl Refactor {
+    /// Returns what takes it back, once it is applied.
+    pub fn inverse(&self) -> RefactorContent {
+        let content = &self.content;
+        let moves = content.moves.iter().map(|it| RefactorMove {
+            from: it.to.clone(),
+            to: it.from.clone(),
+            scope: it.scope.clone(),
+            identifier: it.identifier.clone(),
+            reason: UNDO.to_owned(),
+            etag: it.etag.clone(),
+        });
+        let GroupChanges { create, remove } = content.groups.clone();
+        let environments = content.environments.iter().map(|it| RefactorEnvironment {
+            scope: it.scope.clone(),
+            moves: it.moves,
+            ambiguities: 0,
+            refused: 0,
+        });
+        RefactorContent {
+            named: content.named.clone(),
+            moves: moves.collect(),
+            groups: GroupChanges {
+                create: remove,
+                remove: create,
+            },
+            environments: environments.collect(),
+            events: content.taken_events.clone(),
+            taken_events: content.events.clone(),
+            undoes: Some(self.id),
+            ..RefactorContent::default()
+        }
+    }
+
     /// Returns whether it has brought events to the history of its groups: it is applied, and was not undone.
     pub fn brings_events(&self) -> bool {
         self.status == RefactorStatus::Applied && !self.content.events.is_empty()

@@ -9,15 +9,15 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use ucp_model::operation::group::{
-    self, Application, ApplyMember, ChildGoal, Decision, Finish, GroupWork, MEMBERS_AT_ONCE,
-    MemberGoal, MemberState, Next, Refusal, Survey, Task,
+    self, Application, ApplyMember, ChildGoal, Decision, Deployment, Finish, GroupWork,
+    MEMBERS_AT_ONCE, MemberGoal, MemberState, Next, OnFailure, Refusal, Survey, Task,
 };
 use ucp_model::operation::{
     self, Chance, Header, Kind, Observation, Options, ResourceWork, State, Work,
 };
 use ucp_model::{
     ClientToken, CorrelationId, Ended, Failure, GroupId, Identifier, Lineage, Operation,
-    ProvisioningState, Reference, ReferenceId, Scope, Timestamp, TypeName,
+    ProvisioningState, RefactorId, Reference, ReferenceId, Scope, Timestamp, TypeName,
 };
 use uuid::Uuid;
 
@@ -55,6 +55,7 @@ fn work(members: Vec<ApplyMember>) -> GroupWork {
         members,
         has_outputs: false,
         plan: None,
+        deployment: None,
     });
     GroupWork::new(GroupId::new("local", "rg").unwrap(), task, 0)
 }
@@ -208,6 +209,69 @@ fn what_depends_on_a_failure_is_skipped_and_the_rest_goes_on() {
     assert_eq!(skipped.target, Some(id("bb").to_string()));
 }
 
+/// The deployment of a refactor whose two puts do not depend on each other.
+fn deployment(on_failure: OnFailure) -> GroupWork {
+    let task = Task::Apply(Application {
+        members: vec![put("a", &[]), put("bb", &[])],
+        has_outputs: false,
+        plan: None,
+        deployment: Some(Box::new(Deployment {
+            refactor: RefactorId(Uuid::from_u128(7)),
+            groups: vec![GroupId::new("local", "web").unwrap()],
+            on_failure,
+        })),
+    });
+    GroupWork::new(GroupId::new("local", "rg").unwrap(), task, 0)
+}
+
+#[test]
+fn what_has_moved_is_taken_back_once_nothing_is_under_way() {
+    let work = deployment(OnFailure::Undo);
+    let running = with(vec![failed("a", Kind::Put), child("bb", Kind::Put, None)]);
+    assert_eq!(waiting(&decide(&work, &running)), ["Failed", "Running"]);
+    let over = with(vec![failed("a", Kind::Put), done("bb")]);
+    assert_eq!(decide(&work, &over).next, Next::TakeBack);
+
+    let stuck = Refusal::Lasting(Failure::new("Conflict", "It is taken."));
+    for (taken_back, codes, told) in [
+        (Ok(()), &["InvalidRequest"][..], "was taken back"),
+        (Err(stuck), &["InvalidRequest", "Conflict"], "could not be"),
+    ] {
+        let survey = Survey {
+            taken_back: Some(taken_back),
+            ..over.clone()
+        };
+        let decision = decide(&work, &survey);
+        let failure = finished(&decision).ended.failure().unwrap();
+        assert_eq!(failure.code, "RefactorFailed");
+        assert!(failure.message.contains(told), "{}", failure.message);
+        let details = failure.details.iter();
+        let found: Vec<&str> = details.map(|detail| detail.code.as_str()).collect();
+        assert_eq!(found, codes);
+    }
+    let busy = Survey {
+        taken_back: Some(Err(Refusal::Busy)),
+        ..over
+    };
+    assert_eq!(waiting(&decide(&work, &busy)), ["Failed", "Succeeded"]);
+}
+
+#[test]
+fn what_has_moved_stays_if_everything_succeeds_or_that_is_asked_for() {
+    let over = with(vec![failed("a", Kind::Put), done("bb")]);
+    let decision = decide(&deployment(OnFailure::Keep), &over);
+    let failure = finished(&decision).ended.failure().unwrap();
+    assert_eq!(failure.code, "RefactorFailed");
+    assert!(failure.message.contains("stays"), "{}", failure.message);
+    let all = with(vec![done("a"), done("bb")]);
+    let decision = decide(&deployment(OnFailure::Undo), &all);
+    assert_eq!(finished(&decision).ended, Ended::Succeeded);
+    // Whoever cancels decides by himself.
+    let cancelled = group::decide(&deployment(OnFailure::Undo), true, &with(vec![]), at(10));
+    let failure = finished(&cancelled).ended.failure().unwrap();
+    assert!(failure.message.contains("undo the refactor"));
+}
+
 #[test]
 fn what_cannot_be_read_is_tried_again_for_a_while_and_what_is_busy_as_long_as_it_is() {
     let mut work = work(vec![put("a", &[])]);
@@ -259,6 +323,7 @@ fn outputs_that_cannot_be_read_are_read_again_for_a_while() {
         members: vec![member],
         has_outputs: true,
         plan: None,
+        deployment: None,
     });
     let mut work = GroupWork::new(GroupId::new("local", "rg").unwrap(), task, 0);
     assert_eq!(decide(&work, &Survey::default()).next, Next::ReadOutputs);

@@ -82,7 +82,10 @@ impl Judging<'_> {
         for environment in environments {
             self.refactor.environments[environment].refused += 1;
         }
+        let mut named = from.iter().chain(to);
+        let scope = named.next().map(|one| self.resources.scope(*one).clone());
         self.refactor.refused.push(Refused {
+            scope,
             from: self.resources.ids(from),
             to: self.resources.ids(to),
             code,
@@ -95,7 +98,11 @@ impl Judging<'_> {
         for environment in environments {
             self.refactor.environments[environment].ambiguities += 1;
         }
+        let Some(first) = from.first() else {
+            return;
+        };
         self.refactor.ambiguities.push(Ambiguity {
+            scope: self.resources.scope(*first).clone(),
             from: self.resources.ids(from),
             to: self.resources.ids(to),
             reason,

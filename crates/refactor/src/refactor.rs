@@ -84,6 +84,8 @@ impl Reason {
 /// Resources that may be each other, and nothing tells which.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ambiguity {
+    /// The account and region.
+    pub scope: Scope,
     /// What is deployed.
     pub from: Vec<ReferenceId>,
     /// What is declared.
@@ -114,6 +116,8 @@ impl AmbiguityReason {
 /// A move that is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
+    /// The account and region of what is deployed, or else of what is declared; none if it is about the history.
+    pub scope: Option<Scope>,
     /// What is deployed, or would have to be.
     pub from: Vec<ReferenceId>,
     /// What is declared.

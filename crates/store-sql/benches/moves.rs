@@ -68,6 +68,8 @@ fn refactor(number: u64, moves: Vec<RefactorMove>) -> ApplyRefactor {
             },
         },
         is_planned: false,
+        deploy: None,
+        taken_back_by: None,
         history: None,
         keeps_plan_policy: false,
         caller: "ann".to_owned(),

@@ -4,6 +4,7 @@ use ucp_model::{GroupId, OperationId};
 use ucp_store::{Error, RecordedTarget};
 
 use crate::database::{Abort, Database, Row, Statement, Transaction, statements, values};
+use crate::held_groups;
 use crate::json::parsed;
 
 /// The live operation that works on an AWS resource, given the expression of its key.
@@ -36,7 +37,7 @@ statements! {
     LOCK_TARGET = ["SELECT (SELECT id FROM operations WHERE held_target_key = $1) AS id"]
         lock ", pg_advisory_xact_lock(hashtextextended($1, 0)) AS locked";
     /// The first live operation on a group or on its references.
-    BUSY_GROUP = ["SELECT id FROM operations WHERE held_group_key = $1 ORDER BY accepted_at, id LIMIT 1"];
+    BUSY_GROUP = ["SELECT id FROM operations WHERE held_group_key = $1 AND id <> $2 ORDER BY accepted_at, id LIMIT 1"];
     /// The live apply to a group.
     BUSY_APPLY = ["SELECT id FROM operations WHERE held_group_key = $1 AND kind = 'applyGroup'"];
     TARGET = ["SELECT ", live_on!("$1"), " AS holder, ", ended_last_on!("$1"), " AS last_ended,
@@ -61,20 +62,31 @@ pub(crate) async fn lock(
     found(transaction, LOCK_TARGET, target.to_owned()).await
 }
 
-/// Returns the live operation on a group, or on one of its references, that was accepted first.
+/// Returns the live operation on a group, or on one of its references, that was accepted first, or else the deployment that
+/// holds the group; except for `but`.
 pub(crate) async fn live_in(
     transaction: &mut Transaction,
     group: &GroupId,
+    but: Option<OperationId>,
 ) -> Result<Option<OperationId>, Abort> {
-    found(transaction, BUSY_GROUP, group.key()).await
+    let excepted = but.map(|operation| operation.to_string());
+    let values = values![group.key(), excepted.unwrap_or_default()];
+    let row = transaction.fetch_optional(BUSY_GROUP, values).await?;
+    match row.map(|row| id(&row, "id")).transpose()?.flatten() {
+        Some(live) => Ok(Some(live)),
+        None => held_groups::holder(transaction, std::slice::from_ref(group), but).await,
+    }
 }
 
-/// Returns the live apply to a group.
+/// Returns the live apply to a group, or the deployment that holds it.
 pub(crate) async fn apply_to(
     transaction: &mut Transaction,
     group: &GroupId,
 ) -> Result<Option<OperationId>, Abort> {
-    found(transaction, BUSY_APPLY, group.key()).await
+    match found(transaction, BUSY_APPLY, group.key()).await? {
+        Some(live) => Ok(Some(live)),
+        None => held_groups::holder(transaction, std::slice::from_ref(group), None).await,
+    }
 }
 
 async fn found(

@@ -125,7 +125,7 @@ impl Groups for Sql {
                 return Ok(GroupDeletion::Running(Box::new(running)));
             }
             rules::judge_policy(group.body.policy(), None)?;
-            if let Some(busy) = busy::live_in(&mut tx, id).await? {
+            if let Some(busy) = busy::live_in(&mut tx, id, None).await? {
                 return Err(Error::Busy(busy).into());
             }
             // Read after it is known that no operation is live: the end of one can make the group an owner.

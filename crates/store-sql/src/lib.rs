@@ -20,6 +20,7 @@ mod erasing;
 mod events;
 mod gathering;
 mod groups;
+mod held_groups;
 mod json;
 mod kept_plans;
 mod leases;

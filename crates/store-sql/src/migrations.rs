@@ -48,6 +48,7 @@ macro_rules! files {
             "0035_one_lineage",
             "0036_refactors",
             "0037_refactor_events",
+            "0038_held_groups",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

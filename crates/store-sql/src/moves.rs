@@ -6,12 +6,15 @@
 use serde::Serialize;
 use ucp_model::{GroupId, OperationId, Refactor, RefactorId, RefactorStatus, ResourceGroup};
 use ucp_store::rules::{self, BeforeRefactor, Relocated};
-use ucp_store::{ApplyRefactor, Error};
+use ucp_store::{ApplyRefactor, Error, NewWork};
 
-use crate::database::{Abort, Transaction, statements, values};
+use crate::database::{Abort, Transaction, Value, statements, values};
 use crate::json::{count, to_json};
 use crate::reference_row::plain_columns;
-use crate::{busy, events, groups, leftover_row, refactor_row, reference_row, role_assignments};
+use crate::{
+    busy, events, groups, held_groups, leftover_row, operation_row, refactor_row, reference_row,
+    role_assignments,
+};
 
 /// How many rows a statement moves.
 const BATCH: usize = 500;
@@ -30,7 +33,7 @@ statements! {
     BUSY_GROUPS = ["SELECT id FROM operations WHERE held_group_key "]
         postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
         sqlite "IN (SELECT value FROM json_each($1))"
-        [" AND kind IN ('deleteGroup', 'importGroup', 'applyGroup') ORDER BY id || '' LIMIT 1"];
+        [" AND id <> $2 AND kind IN ('deleteGroup', 'importGroup', 'applyGroup') ORDER BY id || '' LIMIT 1"];
     /// No key of a reference begins so.
     SET_ASIDE = ["UPDATE resource_references SET lineage = COALESCE(lineage, key), key = '~' || key WHERE key "]
         postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
@@ -67,6 +70,9 @@ pub(crate) async fn apply(
     transaction: &mut Transaction,
     new: &ApplyRefactor,
 ) -> Result<Refactor, Abort> {
+    if let Some(deployment) = new.taken_back_by {
+        held_groups::refuse_ended(transaction, deployment).await?;
+    }
     if new.is_planned {
         let planned = recorded(transaction, new.record.id).await?;
         rules::refuse_status(&planned, RefactorStatus::Planned)?;
@@ -96,7 +102,7 @@ pub(crate) async fn apply(
         ..new.clone()
     };
     let relocated = rules::relocate(new, &before)?;
-    refuse_live(transaction, &before, &relocated).await?;
+    refuse_live(transaction, &before, &relocated, new.taken_back_by).await?;
 
     for group in &relocated.created {
         groups::create(transaction, group).await?;
@@ -106,7 +112,7 @@ pub(crate) async fn apply(
         events::append_all(transaction, batch).await?;
     }
     let emptied = rules::emptied(new, undone.as_ref(), &before);
-    let removed = remove_emptied(transaction, emptied).await?;
+    let removed = remove_emptied(transaction, emptied, new.taken_back_by).await?;
     if let Some(undone) = &undone {
         refactor_row::write(transaction, undone).await?;
     }
@@ -114,6 +120,14 @@ pub(crate) async fn apply(
     match new.is_planned {
         true => refactor_row::write(transaction, &record).await?,
         false => refactor_row::insert(transaction, &record).await?,
+    }
+    if let Some((operation, groups)) = rules::deployed(new) {
+        let declared = match new.deploy.as_ref().map(|deploy| &deploy.work) {
+            Some(NewWork::Group { declared, .. }) => declared.as_ref(),
+            Some(NewWork::Resource(_)) | None => None,
+        };
+        operation_row::insert(transaction, &operation, None, declared, None).await?;
+        held_groups::hold(transaction, &groups, operation.header.id).await?;
     }
     Ok(record)
 }
@@ -148,15 +162,23 @@ async fn refuse_live(
     transaction: &mut Transaction,
     before: &BeforeRefactor,
     relocated: &Relocated,
+    but: Option<OperationId>,
 ) -> Result<(), Abort> {
     let groups: Vec<&String> = before.groups.keys().collect();
-    refuse_any(transaction, BUSY_GROUPS, to_json(&groups)?).await?;
+    let excepted = but.map(|operation| operation.to_string());
+    let groups = values![to_json(&groups)?, excepted.unwrap_or_default()];
+    refuse_any(transaction, BUSY_GROUPS, groups).await?;
+    let groups = before.groups.values().map(|group| group.id.clone());
+    let groups: Vec<GroupId> = groups.collect();
+    if let Some(holder) = held_groups::holder(transaction, &groups, but).await? {
+        return Err(Error::Busy(holder).into());
+    }
     let moving = relocated.references.iter();
     let targets: Vec<String> = moving
         .filter_map(|(_, reference)| Some(reference.target()?.key()))
         .collect();
     for batch in targets.chunks(BATCH) {
-        refuse_any(transaction, BUSY_TARGETS, to_json(&batch)?).await?;
+        refuse_any(transaction, BUSY_TARGETS, values![to_json(&batch)?]).await?;
     }
     Ok(())
 }
@@ -164,9 +186,9 @@ async fn refuse_live(
 async fn refuse_any(
     transaction: &mut Transaction,
     statement: crate::database::Statement,
-    keys: String,
+    values: Vec<Value>,
 ) -> Result<(), Abort> {
-    let row = transaction.fetch_optional(statement, values![keys]).await?;
+    let row = transaction.fetch_optional(statement, values).await?;
     let busy: Option<OperationId> = match &row {
         Some(row) => busy::id(row, "id")?,
         None => None,
@@ -206,10 +228,11 @@ async fn relocate(transaction: &mut Transaction, relocated: &Relocated) -> Resul
 async fn remove_emptied(
     transaction: &mut Transaction,
     groups: Vec<&ResourceGroup>,
+    but: Option<OperationId>,
 ) -> Result<Vec<ResourceGroup>, Abort> {
     let mut empty = Vec::new();
     for group in groups {
-        if is_empty(transaction, &group.id).await? {
+        if is_empty(transaction, &group.id, but).await? {
             empty.push(group);
         }
     }
@@ -220,10 +243,15 @@ async fn remove_emptied(
     Ok(removed.into_iter().cloned().collect())
 }
 
-/// Returns whether nothing is in a group: no reference, no live operation, and nothing in its register of leftovers.
-async fn is_empty(transaction: &mut Transaction, group: &GroupId) -> Result<bool, Abort> {
+/// Returns whether nothing is in a group: no reference, no live operation but this one, and nothing in its register of
+/// leftovers.
+async fn is_empty(
+    transaction: &mut Transaction,
+    group: &GroupId,
+    but: Option<OperationId>,
+) -> Result<bool, Abort> {
     let members = reference_row::count_of_group(transaction, group).await?;
     Ok(members.all == 0
-        && busy::live_in(transaction, group).await?.is_none()
+        && busy::live_in(transaction, group, but).await?.is_none()
         && !leftover_row::has_any(transaction, &group.key()).await?)
 }

@@ -13,7 +13,9 @@ use crate::accept::accept;
 use crate::database::{Abort, Row, Transaction, statements, transaction, values};
 use crate::json::to_json;
 use crate::operation_row::{self, body, columns, find, generation, read};
-use crate::{Sql, busy, events, groups, kept_plans, leftover_row, reference_row, track_records};
+use crate::{
+    Sql, busy, events, groups, held_groups, kept_plans, leftover_row, reference_row, track_records,
+};
 
 statements! {
     /// The ids are a JSON array.
@@ -415,6 +417,9 @@ async fn finish_on_group(
     header: &Header,
 ) -> Result<(), Abort> {
     let group = groups::lock(transaction, &work.group).await?;
+    if work.deployment().is_some() {
+        held_groups::release(transaction, header.id).await?;
+    }
     if rules::removes_group(work) {
         for reference in reference_row::of_group(transaction, &work.group).await? {
             rules::refuse_busy(&reference)?;

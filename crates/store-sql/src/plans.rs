@@ -72,7 +72,7 @@ async fn fill(connection: &mut PgConnection, statistics: Statistics) {
 }
 
 /// The tables that grow with use.
-const TABLES: [&str; 15] = [
+const TABLES: [&str; 16] = [
     "audit_events",
     "operations",
     "resource_references",
@@ -85,6 +85,7 @@ const TABLES: [&str; 15] = [
     "plans",
     "refactors",
     "refactor_groups",
+    "held_groups",
     "tokens",
     "predictions",
     "track_records",

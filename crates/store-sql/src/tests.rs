@@ -27,8 +27,8 @@ use ucp_store::{
 use crate::database::{Database, Statement};
 use crate::testing::{self, Failover, TestDatabase};
 use crate::{
-    OpenError, Sql, audit_events, busy, credentials, events, groups, kept_plans, leases,
-    leftover_row, migrations, moves, operation_row, operations, planes, refactor_row,
+    OpenError, Sql, audit_events, busy, credentials, events, groups, held_groups, kept_plans,
+    leases, leftover_row, migrations, moves, operation_row, operations, planes, refactor_row,
     reference_row, references, role_assignments, sealed, store, tokens, track_records,
     type_schemas,
 };
@@ -127,6 +127,7 @@ pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str, 
         ("credentials", credentials::STATEMENTS),
         ("events", events::STATEMENTS),
         ("groups", groups::STATEMENTS),
+        ("held_groups", held_groups::STATEMENTS),
         ("kept_plans", kept_plans::STATEMENTS),
         ("store", store::STATEMENTS),
         ("leases", leases::STATEMENTS),

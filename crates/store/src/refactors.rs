@@ -1,9 +1,11 @@
 //! Refactors: what was found, and what has come of it.
 
 use async_trait::async_trait;
-use ucp_model::{CorrelationId, GroupId, Refactor, RefactorEvent, RefactorId, Timestamp};
+use ucp_model::{
+    CorrelationId, GroupId, OperationId, Refactor, RefactorEvent, RefactorId, Timestamp,
+};
 
-use crate::Error;
+use crate::{Error, NewOperation};
 
 /// How many refactors the history of groups has at most, where it is compared.
 pub const REFACTORS_MAX: usize = 10_000;
@@ -22,6 +24,12 @@ pub struct ApplyRefactor {
     /// The events of its groups, by their ids, as [`refactor_events`](Refactors::refactor_events) returned them when it was
     /// judged. `None` if they do not matter.
     pub history: Option<Vec<String>>,
+    /// The operation that puts what changes once everything has moved: an apply to a group, with a deployment. It is accepted
+    /// with the moves, and holds all groups of that deployment until it ends.
+    pub deploy: Option<NewOperation>,
+    /// The live deployment whose moves are taken back, since a put of it has failed. It keeps nobody off, and what it has written
+    /// to the references does not matter.
+    pub taken_back_by: Option<OperationId>,
     /// Who has asked for it.
     pub caller: String,
     /// Correlates it with the caller's deployment.
@@ -54,6 +62,7 @@ pub trait Refactors: Send + Sync {
     ///
     /// The first error that applies is returned, and nothing is written:
     ///
+    /// - [`Error::LeaseLost`] if the deployment whose moves are taken back has ended.
     /// - [`Error::NoSuchRefactor`] and [`Error::RefactorStatus`] if the record is to be there and to be `Planned`, or what is
     ///   taken back is not `Applied`.
     /// - [`Error::GroupDeleting`] if one of its groups is being deleted.
@@ -64,7 +73,10 @@ pub trait Refactors: Send + Sync {
     ///   reference that does not move; [`Error::NoSuchGroup`] if its new group does not exist; [`Error::OutcomeUnknown`] if its
     ///   state is `Unknown`, since the register knows it by its id; [`Error::PolicyLowered`] if `keeps_plan_policy` and its new
     ///   group takes more changes.
-    /// - [`Error::Busy`] if one of the groups has a live operation as a whole, or the AWS resource of what moves has one.
+    /// - [`Error::NoSuchGroup`], [`Error::PlanRequired`] and [`Error::ApprovalRequired`] if a group of a put does not exist, or
+    ///   takes no change that was not planned.
+    /// - [`Error::Busy`] if one of the groups has a live operation as a whole, or is held, or the AWS resource of what moves has
+    ///   one.
     async fn apply_refactor(&self, new: ApplyRefactor) -> Result<Refactor, Error>;
 
     /// Returns the record, if there is one and it has not been removed yet.

@@ -279,6 +279,17 @@ pub(super) fn refactor_types(_: &World, count: usize) -> Sent {
     refactor(&json!({"groups": [{"name": "rg", "resources": resources}]}))
 }
 
+pub(super) fn refactor_puts(_: &World, count: usize) -> Sent {
+    let resources = (0..count).map(|at| {
+        let properties = json!({"LogGroupName": format!("logs-{at}")});
+        json!({"alias": format!("a{at}"), "type": LOGS, "properties": properties})
+    });
+    let resources: Vec<Value> = resources.collect();
+    let scope = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/us-west-2");
+    let groups = json!([{"name": "rg", "resources": resources}]);
+    refactor(&json!({"deploy": true, "scope": scope, "groups": groups}))
+}
+
 pub(super) fn matched_string(world: &World, characters: usize) -> Sent {
     let schema = report(json!({"type": "string", "pattern": "^é+$"}));
     let more = "é".repeat(characters);

@@ -177,23 +177,21 @@ async fn list_resource_group_operations(
             .map(|Moment(accepted_at, id)| (accepted_at, id)),
         top: page.top,
     };
-    let operations = api.app.list_operations(&path.id()?, query).await?;
-    let next_link = page.next(&operations, moment, &context);
-    let next_link = next_link.map(|link| match status {
-        Some(status) => format!("{link}&status={}", status.as_str()),
-        None => link,
+    let group = path.id()?;
+    let listed = api.app.list_operations(&group, query, &context.caller);
+    let (operations, next) = listed.await?;
+    let next_link = next.map(|(accepted_at, id)| {
+        let link = page.next_link_after(Moment(accepted_at, id), &context);
+        match status {
+            Some(status) => format!("{link}&status={}", status.as_str()),
+            None => link,
+        }
     });
     let statuses = operations.items.into_iter().map(OperationStatus::from);
     Ok(Json(List {
         next_link,
         ..List::of(statuses.map(|status| status.in_list().explained(&context.base_url)))
     }))
-}
-
-/// Returns the place of an operation in a list.
-fn moment(operation: &Operation) -> Moment<OperationId> {
-    let (accepted_at, id) = ucp_app::place(operation);
-    Moment(accepted_at, id)
 }
 
 fn status(operation: Operation, context: &RequestContext) -> Response {

@@ -2,8 +2,9 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::Uri;
-use ucp_app::{RefactorBase, RefactorQuery};
+use axum::http::{StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use ucp_app::{RefactorBase, RefactorQuery, Refactored};
 use ucp_model::{GroupId, RefactorId, excerpt};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -34,10 +35,15 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
 ///
 /// The body says all that the named groups shall hold. With `plan` the record of what was found is kept; with `apply`
 /// everything moves in one transaction, or nothing. AWS is neither read nor changed: no resource is created, replaced or deleted.
+///
+/// With `deploy` what changes is put then, each resource after those that it refers to. The reply is 202 with the record, unless
+/// nothing changes. If a put fails, everything moves back.
 #[utoipa::path(post, path = "/planes/radius/{plane}/:refactor", tag = "Refactors",
     params(RadiusPlanePath),
     request_body = RefactorRequest,
     responses((status = 200, body = RefactorBody),
+        (status = 202, description = "Everything has moved, and what changes is put; poll the URLs in the headers", body = RefactorBody,
+            headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))),
         (status = 409, description = "Something is ambiguous or cannot move, or another operation is under way", body = ErrorResponse),
         (status = 412, description = "It has another fingerprint", body = ErrorResponse),
         (status = 413, body = ErrorResponse)))]
@@ -47,7 +53,7 @@ async fn refactor_plane(
     uri: Uri,
     context: RequestContext,
     body: LargeBody,
-) -> Result<Json<RefactorBody>, Problem> {
+) -> Result<Response, Problem> {
     let plane = path.id()?.name;
     refactor(
         &api,
@@ -65,7 +71,9 @@ async fn refactor_plane(
 #[utoipa::path(post, path = "/planes/radius/{plane}/resourcegroups/{group}/:refactor", tag = "Refactors",
     params(GroupPath),
     request_body = RefactorRequest,
-    responses((status = 200, body = RefactorBody), (status = 404, body = ErrorResponse),
+    responses((status = 200, body = RefactorBody),
+        (status = 202, description = "Everything has moved, and what changes is put; poll the URLs in the headers", body = RefactorBody,
+            headers(("Azure-AsyncOperation" = String), ("Location" = String), ("Retry-After" = u64))), (status = 404, body = ErrorResponse),
         (status = 409, description = "Something is ambiguous or cannot move, or another operation is under way", body = ErrorResponse),
         (status = 412, description = "It has another fingerprint", body = ErrorResponse),
         (status = 413, body = ErrorResponse)))]
@@ -75,7 +83,7 @@ async fn refactor_resource_group(
     uri: Uri,
     context: RequestContext,
     body: LargeBody,
-) -> Result<Json<RefactorBody>, Problem> {
+) -> Result<Response, Problem> {
     let group = path.id()?;
     let plane = group.plane.clone();
     refactor(
@@ -94,7 +102,7 @@ async fn refactor(
     base: RefactorBase,
     (context, path): (&RequestContext, &str),
     body: LargeBody,
-) -> Result<Json<RefactorBody>, Problem> {
+) -> Result<Response, Problem> {
     let read = move |members| {
         let count = RefactorRequest::count(&members);
         RefactorRequest::read(members, base).map(|declared| (declared, count))
@@ -103,9 +111,13 @@ async fn refactor(
     let ((declared, count), _place) = body.read(api, read).await?;
     rated::count_members(api, context, path, Effect::Write, count)?;
     let refactored = api.app.refactor(plane, declared, &context.caller);
-    let body = RefactorBody::from(Box::pin(refactored).await?);
+    let Refactored { record, deployment } = Box::pin(refactored).await?;
+    let body = RefactorBody::from(record);
     context.noted.about(body.id());
-    Ok(Json(body))
+    Ok(match &deployment {
+        Some(operation) => context.under_way(StatusCode::ACCEPTED, body, operation),
+        None => Json(body).into_response(),
+    })
 }
 
 /// Lists the refactors of a plane, newest first, or only those that name a resource group.
@@ -170,7 +182,7 @@ async fn get_refactor(
 /// If what moves was written since, or a group has another history, nothing moves.
 #[utoipa::path(post, path = "/planes/radius/{plane}/providers/System.Resources/refactors/{refactor}/:apply", tag = "Refactors",
     params(RefactorPath),
-    request_body = SeenRefactor,
+    request_body = Option<SeenRefactor>,
     responses((status = 200, body = RefactorBody), (status = 404, body = ErrorResponse),
         (status = 409, description = "It is applied already, or cannot be", body = ErrorResponse),
         (status = 412, description = "Something has changed since it was planned", body = ErrorResponse)))]
@@ -192,7 +204,7 @@ async fn apply_refactor(
 /// The reply is the record of a new refactor, which can be undone too.
 #[utoipa::path(post, path = "/planes/radius/{plane}/providers/System.Resources/refactors/{refactor}/:undo", tag = "Refactors",
     params(RefactorPath),
-    request_body = SeenRefactor,
+    request_body = Option<SeenRefactor>,
     responses((status = 200, body = RefactorBody), (status = 404, body = ErrorResponse),
         (status = 409, description = "It is not applied", body = ErrorResponse),
         (status = 412, description = "Something has changed since it was applied", body = ErrorResponse)))]

@@ -8,6 +8,7 @@ use ucp_app::{
     DeclaredRefactor, DeclaredResource, Mapping, NamedGroup, OnAmbiguity, RefactorBase,
     RefactorEvent,
 };
+use ucp_model::operation::group::OnFailure;
 use ucp_model::{
     Detail, GroupId, Refactor, RefactorGroup, RefactorHistory, RefactorMove, ReferenceId, Scope,
     TypeName, pointer,
@@ -67,6 +68,14 @@ pub(crate) struct RefactorRequest {
     #[serde(default, with = "EmptiedGroupsWord")]
     #[schema(value_type = Option<EmptiedGroupsWord>)]
     emptied_groups: ucp_app::EmptiedGroups,
+    /// Whether to put what changes, once everything has moved: what `changes` names as `create` and `update`.
+    #[serde(default)]
+    #[schema(value_type = Option<bool>)]
+    deploy: bool,
+    /// With `deploy`: what becomes of the moves if a put fails; `undo` by default.
+    #[serde(default, with = "OnFailureWord")]
+    #[schema(value_type = Option<OnFailureWord>)]
+    on_failure: OnFailure,
     /// The fingerprint of a plan that you have seen. If the refactor is another one by now, it is refused.
     fingerprint: Option<String>,
 }
@@ -90,6 +99,17 @@ enum OnAmbiguityWord {
     Refuse,
     /// They stay, and the rest moves.
     Leave,
+}
+
+/// What becomes of the moves if a put fails.
+#[derive(Deserialize, ToSchema)]
+#[serde(remote = "OnFailure", rename_all = "camelCase")]
+#[schema(as = OnFailure)]
+enum OnFailureWord {
+    /// They are taken back, once no put is under way.
+    Undo,
+    /// They stay.
+    Keep,
 }
 
 /// What becomes of groups that are empty then.
@@ -252,6 +272,7 @@ impl RefactorRequest {
             }),
             on_ambiguity: request.on_ambiguity,
             emptied_groups: request.emptied_groups,
+            deploy: request.deploy.then_some(request.on_failure),
             fingerprint: request.fingerprint,
         })
     }
@@ -470,6 +491,10 @@ pub(crate) struct RefactorBody {
     /// The id of the refactor that it takes back.
     #[serde(skip_serializing_if = "Option::is_none")]
     undoes: Option<String>,
+    /// The UUID of the operation that puts what changes; of an undo, of the one that took the moves back since a put failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(format = "uuid")]
+    operation_id: Option<String>,
 }
 
 /// A resource that gets another address.
@@ -497,6 +522,10 @@ struct MoveBody {
 /// Resources that may be each other.
 #[derive(Debug, Serialize, ToSchema)]
 struct AmbiguityBody {
+    /// The account and region.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "/planes/aws/aws/accounts/123456789012/regions/us-west-2")]
+    scope: Option<String>,
     /// What is deployed, by reference id.
     from: Vec<String>,
     /// What is declared, by reference id.
@@ -509,6 +538,10 @@ struct AmbiguityBody {
 /// A move that is refused.
 #[derive(Debug, Serialize, ToSchema)]
 struct RefusedBody {
+    /// The account and region of what is deployed, or else of what is declared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "/planes/aws/aws/accounts/123456789012/regions/us-west-2")]
+    scope: Option<String>,
     /// What is deployed, by reference id.
     from: Vec<String>,
     /// What is declared, by reference id.
@@ -591,11 +624,13 @@ impl From<Refactor> for RefactorBody {
             changed_at: record.changed_at.to_string(),
             fingerprint: record.fingerprint,
             undoes: content.undoes.map(|undone| id(&undone)),
+            operation_id: content.deployment.map(|operation| operation.to_string()),
             moves: content.moves.iter().map(MoveBody::from).collect(),
             ambiguities: content
                 .ambiguities
                 .into_iter()
                 .map(|it| AmbiguityBody {
+                    scope: it.scope.as_ref().map(scope),
                     from: texts(&it.from),
                     to: texts(&it.to),
                     reason: it.reason,
@@ -605,6 +640,7 @@ impl From<Refactor> for RefactorBody {
                 .refused
                 .into_iter()
                 .map(|it| RefusedBody {
+                    scope: it.scope.as_ref().map(scope),
                     from: texts(&it.from),
                     to: texts(&it.to),
                     code: it.code,

@@ -1,24 +1,34 @@
 //! Moves, there and back again.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use ucp_access::Right;
 use ucp_model::{
-    Detail, ErrorCode, Failure, GroupChanges, GroupId, PlaneId, Refactor, RefactorContent,
-    RefactorEnvironment, RefactorHistory, RefactorId, RefactorMove, RefactorStatus, ReferenceId,
+    Detail, ErrorCode, Failure, GroupId, PlaneId, Refactor, RefactorContent, RefactorHistory,
+    RefactorId, RefactorMove, RefactorStatus, ReferenceId,
 };
-use ucp_store::{ApplyRefactor, Error};
+use ucp_refactor::Base;
+use ucp_store::{ApplyRefactor, Error, NewOperation};
 
 use super::records::no_such_refactor;
-use super::{DeclaredRefactor, RefactorMode, in_words};
+use super::{DeclaredRefactor, RefactorMode, Refactored, in_words};
 use crate::resource_groups::policy_lowered;
 use crate::{App, Caller, Rejection};
 
 const ACTION: &str = "System.Resources/resourceGroups/refactor/action";
 /// How many addresses a message names.
 const SHOWN: usize = 10;
-/// Why what an undo moves is the same resource.
-const UNDO: &str = "Undo";
+
+/// What is to move.
+struct Moving {
+    record: Refactor,
+    /// Whether it was planned before.
+    is_planned: bool,
+    /// The ids of the events that its groups had had when it was judged.
+    history: Vec<String>,
+    /// What puts what changes.
+    deploy: Option<NewOperation>,
+}
 
 impl App {
     /// Tells what moves where, and keeps that; or moves it, all at once, and nothing is sent to AWS.
@@ -27,17 +37,42 @@ impl App {
         plane: &str,
         mut declared: DeclaredRefactor,
         caller: &Caller,
-    ) -> Result<Refactor, Rejection> {
+    ) -> Result<Refactored, Rejection> {
         let found = self.found(&mut declared, caller).await?;
         let history = found.history.brought.clone();
-        let planned = self.planned(plane, &declared, found, caller);
+        let (mut planned, groups, puts) = self.planned(plane, &declared, found, caller);
+        let created = planned.content.changes.create.iter();
+        let created: BTreeSet<String> = created.map(ReferenceId::key).collect();
+        let is_plane = matches!(declared.base, Base::Plane(_));
+        let puts = self.judged_puts(puts, &groups, &created, is_plane).await?;
         judge_fingerprint(&planned, declared.fingerprint.as_deref())?;
         match declared.mode {
             RefactorMode::Plan => {
                 self.parts.store.keep_refactor(planned.clone()).await?;
-                Ok(planned)
+                Ok(Refactored {
+                    record: planned,
+                    deployment: None,
+                })
             }
-            RefactorMode::Apply => self.move_all(planned, false, history, caller).await,
+            RefactorMode::Apply => {
+                refuse_what_is_refused(&planned.content)?;
+                let deploy = match declared.deploy {
+                    Some(on_failure) => {
+                        let refactor = (planned.id, &planned.content);
+                        self.new_deployment(refactor, puts, &created, on_failure, caller)
+                            .await?
+                    }
+                    None => None,
+                };
+                planned.content.deployment = deploy.as_ref().map(|deploy| deploy.id);
+                let moving = Moving {
+                    record: planned,
+                    is_planned: false,
+                    history,
+                    deploy,
+                };
+                self.move_all(moving, caller).await
+            }
         }
     }
 
@@ -58,7 +93,13 @@ impl App {
                 "The groups have had another refactor since this one was planned. Plan it again.";
             return Err(precondition_failed(message));
         }
-        self.move_all(planned, true, history.brought, caller).await
+        let moving = Moving {
+            record: planned,
+            is_planned: true,
+            history: history.brought,
+            deploy: None,
+        };
+        Ok(self.move_all(moving, caller).await?.record)
     }
 
     /// Takes a refactor back that was applied. Returns the record of that, which can be taken back too.
@@ -78,11 +119,17 @@ impl App {
                 environment: history.ids(),
                 ..RefactorHistory::default()
             },
-            ..inverse(&applied)
+            ..applied.inverse()
         };
         let id = RefactorId(self.parts.entropy.uuid("refactor"));
         let undo = self.record(id, &applied.plane, content, caller);
-        self.move_all(undo, false, history.brought, caller).await
+        let moving = Moving {
+            record: undo,
+            is_planned: false,
+            history: history.brought,
+            deploy: None,
+        };
+        Ok(self.move_all(moving, caller).await?.record)
     }
 
     /// Returns a record whose groups the caller may change.
@@ -100,13 +147,13 @@ impl App {
     }
 
     /// Moves what a record says, in one transaction.
-    async fn move_all(
-        &self,
-        planned: Refactor,
-        is_planned: bool,
-        history: Vec<String>,
-        caller: &Caller,
-    ) -> Result<Refactor, Rejection> {
+    async fn move_all(&self, moving: Moving, caller: &Caller) -> Result<Refactored, Rejection> {
+        let Moving {
+            record: planned,
+            is_planned,
+            history,
+            deploy,
+        } = moving;
         let content = &planned.content;
         refuse_what_is_refused(content)?;
         for it in &content.moves {
@@ -128,6 +175,8 @@ impl App {
             is_planned,
             keeps_plan_policy,
             history: Some(history),
+            deploy,
+            taken_back_by: None,
             caller: caller.name.clone(),
             correlation_id: caller.correlation_id.clone(),
         });
@@ -140,7 +189,20 @@ impl App {
             moves = applied.content.moves.len(),
             "resources have other addresses"
         );
-        Ok(applied)
+        let deployment = match applied.content.deployment {
+            Some(id) => {
+                let operation = self.operation(id).await?;
+                if let Some(group) = operation.work.group_id() {
+                    self.group_operation_accepted(&operation, group);
+                }
+                Some(operation)
+            }
+            None => None,
+        };
+        Ok(Refactored {
+            record: applied,
+            deployment,
+        })
     }
 
     /// Refuses more groups, or more references in a group, than the quotas allow.
@@ -197,39 +259,6 @@ impl App {
             }
             other => other.into(),
         }
-    }
-}
-
-/// Returns what takes an applied refactor back.
-fn inverse(applied: &Refactor) -> RefactorContent {
-    let content = &applied.content;
-    let moves = content.moves.iter().map(|it| RefactorMove {
-        from: it.to.clone(),
-        to: it.from.clone(),
-        scope: it.scope.clone(),
-        identifier: it.identifier.clone(),
-        reason: UNDO.to_owned(),
-        etag: it.etag.clone(),
-    });
-    let GroupChanges { create, remove } = content.groups.clone();
-    let environments = content.environments.iter().map(|it| RefactorEnvironment {
-        scope: it.scope.clone(),
-        moves: it.moves,
-        ambiguities: 0,
-        refused: 0,
-    });
-    RefactorContent {
-        named: content.named.clone(),
-        moves: moves.collect(),
-        groups: GroupChanges {
-            create: remove,
-            remove: create,
-        },
-        environments: environments.collect(),
-        events: content.taken_events.clone(),
-        taken_events: content.events.clone(),
-        undoes: Some(applied.id),
-        ..RefactorContent::default()
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use ucp_access::Right;
 use ucp_model::{
-    Baseline, Detail, ErrorCode, Failure, GroupId, Identifier, Lineage, NewResourceGroup,
-    Reference, ReferenceId, ResourceGroup, Scope, TypeName, json,
+    Baseline, Detail, ErrorCode, Failure, GroupId, Identifier, Lineage, Reference, ReferenceId,
+    ResourceGroup, Scope, TypeName, json,
 };
 use ucp_plan::Desired;
 use ucp_refactor::{Base, Body, Declared, Deployed, Group, RESOURCES_MAX, Refactor, State};
@@ -15,11 +15,11 @@ use ucp_schema::{Declaration, IdentifierOutcome, PROVISIONING_STATE, ResourceSch
 use ucp_seal::Keys;
 
 use super::deployed::{DefaultTags, compared, write_only};
-use super::history::History;
+use super::found::{Found, FoundGroup, FoundPut, as_made};
 use super::{DeclaredRefactor, DeclaredResource, NamedGroup, RefactorMode};
 use crate::identifier::named;
 use crate::intake::no_such_group;
-use crate::{App, Caller, Rejection};
+use crate::{App, Caller, PutResource, Rejection, TrackedBy};
 
 /// The maximum number of types whose resources are compared, as counted for each account and region.
 pub(crate) const TYPES_MAX: usize = 1_000;
@@ -32,36 +32,6 @@ pub(crate) const GROUPS_MAX: usize = 100;
 const ACTION: &str = "System.Resources/resourceGroups/refactor/action";
 const INVALID: &str =
     "The body is not one of a refactor. Nothing has moved. Correct what the details name.";
-
-/// What a refactor has found.
-pub(super) struct Found {
-    pub(super) refactor: Refactor,
-    /// The named groups.
-    pub(super) groups: Vec<FoundGroup>,
-    /// What is deployed in them, by key.
-    pub(super) references: HashMap<String, Reference>,
-    /// The events that they have had.
-    pub(super) history: History,
-}
-
-/// A group that a refactor names.
-pub(super) struct FoundGroup {
-    /// As it is made if it does not exist.
-    pub(super) new: NewResourceGroup,
-    /// As it is recorded, if it exists.
-    pub(super) recorded: Option<ResourceGroup>,
-    /// Whether the body declares a resource in it.
-    pub(super) is_declared: bool,
-}
-
-impl FoundGroup {
-    pub(super) fn id(&self) -> &GroupId {
-        match &self.recorded {
-            Some(recorded) => &recorded.id,
-            None => &self.new.id,
-        }
-    }
-}
 
 type Schemas = HashMap<(String, String), Result<Arc<ResourceSchema>, Failure>>;
 
@@ -145,7 +115,7 @@ impl App {
             exclude: std::mem::take(&mut declared.exclude),
             history: declared.history.take(),
             on_ambiguity: declared.on_ambiguity,
-            deploy: false,
+            deploy: declared.deploy.is_some(),
         };
         let sides = Sides {
             references,
@@ -158,17 +128,20 @@ impl App {
         };
         let is_quick = sides.is_quick();
         let compare = move || sides.compare();
-        let (refactor, references, events) = self
-            .parts
-            .pool
-            .run_unless_quick(is_quick, compare)
-            .await??;
-        declared.history = events;
+        let compared = self.parts.pool.run_unless_quick(is_quick, compare);
+        let Compared {
+            refactor,
+            references,
+            history: given,
+            puts,
+        } = compared.await??;
+        declared.history = given;
         Ok(Found {
             refactor,
             groups,
             references,
             history,
+            puts,
         })
     }
 
@@ -287,6 +260,7 @@ impl App {
                     default_tags: Value::Null,
                     write_only: BTreeSet::new(),
                 },
+                put: resource.put,
             });
         }
         Ok(given)
@@ -352,6 +326,8 @@ struct Given {
     schema: Arc<ResourceSchema>,
     tags: std::collections::BTreeMap<String, String>,
     write_only: BTreeSet<String>,
+    /// The put of it, without its properties.
+    put: Box<PutResource>,
 }
 
 /// What it takes to compare what is deployed.
@@ -373,11 +349,15 @@ struct Sides {
     keys: Arc<Keys>,
 }
 
-type Compared = (
-    Refactor,
-    HashMap<String, Reference>,
-    Option<Vec<ucp_refactor::Event>>,
-);
+/// What came of a comparison.
+struct Compared {
+    refactor: Refactor,
+    /// What is deployed, by key.
+    references: HashMap<String, Reference>,
+    /// The history of the body.
+    history: Option<Vec<ucp_refactor::Event>>,
+    puts: Vec<FoundPut>,
+}
 
 impl Sides {
     /// Returns whether there is next to nothing to compare.
@@ -393,7 +373,7 @@ impl Sides {
             && moves + own.len() + exclude.len() + self.events.len() <= QUICK
     }
 
-    /// Compares both sides. Returns the references by key, and the history of the body.
+    /// Compares both sides.
     fn compare(self) -> Result<Compared, Rejection> {
         let Self {
             references,
@@ -419,6 +399,7 @@ impl Sides {
             .map(|(reference, typed)| compared(reference, typed.schema.as_ref(), &default_tags))
             .collect();
         let mut schemas = HashMap::new();
+        let mut declared = Vec::with_capacity(given.len());
         body.resources = given
             .into_iter()
             .map(
@@ -426,9 +407,11 @@ impl Sides {
                      resource,
                      schema,
                      write_only,
+                     put,
                      ..
                  }| {
                     let default_tags = default_tags.among(&resource.properties, &schema);
+                    declared.push((put, Arc::clone(&schema)));
                     schemas.insert(resource.address.key(), schema);
                     Declared {
                         default_tags,
@@ -457,7 +440,7 @@ impl Sides {
             }
         };
         let refactor = ucp_refactor::refactor(&state, &body, has_same_secrets);
-        let refactor = match refactor {
+        let mut refactor = match refactor {
             Ok(refactor) if details.is_empty() => refactor,
             Ok(_) => return Err(invalid(details)),
             Err(problems) => {
@@ -465,7 +448,37 @@ impl Sides {
                 return Err(invalid(details));
             }
         };
-        Ok((refactor, references, body.history))
+        let puts = std::mem::take(&mut refactor.puts).into_iter();
+        let puts = puts.filter_map(|it| {
+            let Declared { place, address, .. } = body.resources.get(it.resource)?;
+            let (put, schema) = declared.get(it.resource)?;
+            let Value::Object(properties) = it.properties else {
+                return None;
+            };
+            Some(FoundPut {
+                place: place.clone(),
+                reference: address.clone(),
+                put: Box::new(PutResource {
+                    type_name: schema.type_name().clone(),
+                    tracked_by: Some(TrackedBy {
+                        id: address.to_string(),
+                        alias: None,
+                    }),
+                    properties,
+                    ..(**put).clone()
+                }),
+                schema: Arc::clone(schema),
+                needs: it.needs,
+                unmet: it.unmet,
+            })
+        });
+        let puts = puts.collect();
+        Ok(Compared {
+            refactor,
+            references,
+            history: body.history,
+            puts,
+        })
     }
 }
 
@@ -495,19 +508,6 @@ fn told(schema: &ResourceSchema, properties: &Value) -> Option<Identifier> {
     match schema.identifier(properties) {
         IdentifierOutcome::Known(identifier) => Identifier::parse(identifier.as_str()).ok(),
         IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
-    }
-}
-
-/// Returns a group that does not exist yet, as far as the default tags of a put in it are concerned.
-fn as_made(new: &NewResourceGroup) -> ResourceGroup {
-    ResourceGroup {
-        id: new.id.clone(),
-        location: new.location.clone(),
-        tags: new.tags.clone(),
-        body: new.body.clone(),
-        created_at: ucp_model::Timestamp::default(),
-        updated_at: ucp_model::Timestamp::default(),
-        revision: 0,
     }
 }
 

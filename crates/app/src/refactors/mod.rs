@@ -3,11 +3,14 @@
 mod applying;
 mod comparing;
 mod deployed;
+mod deploying;
+mod found;
 mod history;
 mod recording;
 mod records;
 
-use ucp_model::{Detail, GroupId, NewResourceGroup, ReferenceId};
+use ucp_model::operation::group::OnFailure;
+use ucp_model::{Detail, GroupId, NewResourceGroup, Operation, Refactor, ReferenceId};
 use ucp_refactor::{Base, Event, Mapping, OnAmbiguity};
 
 use crate::PutResource;
@@ -36,8 +39,19 @@ pub struct DeclaredRefactor {
     pub on_ambiguity: OnAmbiguity,
     /// What becomes of groups that are empty then.
     pub emptied_groups: EmptiedGroups,
+    /// If what changes is to be put: what becomes of the moves if a put fails.
+    pub deploy: Option<OnFailure>,
     /// The fingerprint of the refactor that the caller has seen, if it must still be that one.
     pub fingerprint: Option<String>,
+}
+
+/// What came of a request for a refactor.
+#[derive(Debug)]
+pub struct Refactored {
+    /// The record.
+    pub record: Refactor,
+    /// The operation that puts what changes, if anything does.
+    pub deployment: Option<Operation>,
 }
 
 /// Whether a refactor moves anything.

@@ -9,26 +9,27 @@ use ucp_model::{
 };
 use ucp_refactor::{Event, OnAmbiguity};
 
-use super::comparing::{Found, FoundGroup};
+use super::found::{Found, FoundGroup, FoundPut};
 use super::history::History;
 use super::{DeclaredRefactor, EmptiedGroups, in_words};
 use crate::{App, Caller};
 
 impl App {
-    /// Returns the record of what was found. Nothing has moved.
+    /// Returns the record of what was found, with the named groups and the puts of what changes. Nothing has moved.
     pub(super) fn planned(
         &self,
         plane: &str,
         declared: &DeclaredRefactor,
         found: Found,
         caller: &Caller,
-    ) -> Refactor {
+    ) -> (Refactor, Vec<FoundGroup>, Vec<FoundPut>) {
         let id = RefactorId(self.parts.entropy.uuid("refactor"));
         let Found {
             refactor,
             groups,
             references,
             history,
+            puts,
         } = found;
         let moves = refactor.moves.iter().filter_map(|it| {
             let reference = references.get(&it.from.key())?;
@@ -45,7 +46,8 @@ impl App {
         let left = references
             .values()
             .map(|reference| reference.id.group.key());
-        let changes = group_changes(&groups, &moves, left, declared.emptied_groups);
+        let put = puts.iter().map(|it| it.reference.group.key());
+        let changes = group_changes(&groups, &moves, (left, put), declared.emptied_groups);
         let events = events(
             id,
             declared.history.as_deref(),
@@ -59,6 +61,7 @@ impl App {
                 .ambiguities
                 .into_iter()
                 .map(|ambiguity| RefactorAmbiguity {
+                    scope: Some(ambiguity.scope),
                     from: ambiguity.from,
                     to: ambiguity.to,
                     reason: ambiguity.reason.as_str().to_owned(),
@@ -69,6 +72,7 @@ impl App {
                 .refused
                 .into_iter()
                 .map(|refused| RefusedMove {
+                    scope: refused.scope,
                     from: refused.from,
                     to: refused.to,
                     code: refused.code.as_str().to_owned(),
@@ -100,8 +104,9 @@ impl App {
             events,
             taken_events: Vec::new(),
             undoes: None,
+            deployment: None,
         };
-        self.record(id, plane, content, caller)
+        (self.record(id, plane, content, caller), groups, puts)
     }
 
     /// Returns a record that is planned now.
@@ -120,34 +125,18 @@ impl App {
             created_at: now,
             status: RefactorStatus::Planned,
             changed_at: now,
-            fingerprint: self.parts.keys.digest.fingerprint(&essence(&content)),
+            fingerprint: self.parts.keys.digest.fingerprint(&content.essence()),
             content,
         }
     }
 }
 
-/// Returns what makes a refactor another one: the moves, the revisions of what moves, and the groups.
-fn essence(content: &RefactorContent) -> String {
-    let moves = content.moves.iter();
-    let moves = moves.map(|it| (it.from.key(), it.to.to_string(), it.etag.as_deref()));
-    let keys = |groups: &[RefactorGroup]| -> Vec<String> {
-        groups.iter().map(|group| group.id.key()).collect()
-    };
-    let GroupChanges { create, remove } = &content.groups;
-    serde_json::json!({
-        "refactor": moves.collect::<Vec<_>>(),
-        "create": keys(create),
-        "remove": keys(remove),
-    })
-    .to_string()
-}
-
-/// Returns the groups that are created, since something moves into them, and those that are emptied and removed. `left` are
-/// the keys of the groups of everything that is deployed.
+/// Returns the groups that are created, since something moves into them or is put there, and those that are emptied and removed.
+/// `left` are the keys of the groups of everything that is deployed, `put` those of what is put.
 fn group_changes(
     groups: &[FoundGroup],
     moves: &[RefactorMove],
-    left: impl Iterator<Item = String>,
+    (left, put): (impl Iterator<Item = String>, impl Iterator<Item = String>),
     emptied: EmptiedGroups,
 ) -> GroupChanges {
     let mut counts: HashMap<String, usize> = HashMap::new();
@@ -163,6 +152,7 @@ fn group_changes(
         sources.insert(source);
         targets.insert(it.to.group.key());
     }
+    targets.extend(put);
     let mut changes = GroupChanges::default();
     for group in groups {
         let key = group.id().key();

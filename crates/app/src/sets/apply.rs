@@ -7,7 +7,7 @@ use ucp_model::operation::group::{Application, ApplyMember, GroupState, MemberGo
 use ucp_model::{Ended, GroupId, ResourceGroup, Scope};
 use ucp_seal::AssociatedData;
 use ucp_set::{Declarations, DeclaredMember, resolve};
-use ucp_store::{NewWork, Sealed};
+use ucp_store::{NewOperation, NewWork, Sealed};
 use zeroize::Zeroizing;
 
 use super::judging::{JudgedGoal, JudgedMember, JudgedSet};
@@ -56,6 +56,7 @@ impl App {
                 .map(|(member, is_unchanged)| applied(member, *is_unchanged))
                 .collect(),
             plan: None,
+            deployment: None,
         };
         let told = resolve(&outputs, |link| value_of(&seen, link));
         if unchanged.iter().all(|is_unchanged| *is_unchanged)
@@ -121,14 +122,7 @@ impl App {
         caller: &Caller,
     ) -> Result<ApplyOutcome, Rejection> {
         let mut new = self.new_group_operation(group, Task::Apply(application), caller);
-        let text = serde_json::to_vec(declarations);
-        let text = Zeroizing::new(text.map_err(|error| Rejection::Internal(error.into()))?);
-        let place = AssociatedData::Desired(new.id);
-        let entropy = self.parts.entropy.as_ref();
-        let sealed = self.parts.keys.sealing.seal(place, &text, entropy);
-        if let NewWork::Group { declared, .. } = &mut new.work {
-            *declared = Some(Sealed(sealed));
-        }
+        self.declare(&mut new, declarations)?;
         let operation = match self.parts.store.accept_operation(new).await {
             Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
             Err(ucp_store::Error::GroupDeleting(running) | ucp_store::Error::Busy(running)) => {
@@ -138,6 +132,23 @@ impl App {
         };
         self.group_operation_accepted(&operation, group);
         Ok(ApplyOutcome::Accepted(Box::new(operation)))
+    }
+
+    /// Seals what is declared into an operation on a group.
+    pub(crate) fn declare(
+        &self,
+        new: &mut NewOperation,
+        declarations: &Declarations,
+    ) -> Result<(), Rejection> {
+        let text = serde_json::to_vec(declarations);
+        let text = Zeroizing::new(text.map_err(|error| Rejection::Internal(error.into()))?);
+        let place = AssociatedData::Desired(new.id);
+        let entropy = self.parts.entropy.as_ref();
+        let sealed = self.parts.keys.sealing.seal(place, &text, entropy);
+        if let NewWork::Group { declared, .. } = &mut new.work {
+            *declared = Some(Sealed(sealed));
+        }
+        Ok(())
     }
 }
 

@@ -365,7 +365,8 @@ impl App {
         })
     }
 
-    async fn judge_draft(
+    /// Judges a put by its schema, with what it refers to as unknown values.
+    pub(crate) async fn judge_draft(
         &self,
         put: &PutResource,
         schema: &Arc<ResourceSchema>,

@@ -59,7 +59,7 @@ pub(super) fn refused_elsewhere(details: Vec<Detail>) -> Result<(), Rejection> {
 }
 
 /// Returns what is wrong with a member as details at its place in the body.
-pub(super) fn placed(place: &str, failure: Failure) -> Vec<Detail> {
+pub(crate) fn placed(place: &str, failure: Failure) -> Vec<Detail> {
     let at = |target: Option<&str>| {
         let is_below = |target: &&str| target.starts_with('/') && !target.starts_with("/planes/");
         format!("{place}{}", target.filter(is_below).unwrap_or_default())

@@ -87,6 +87,7 @@ impl App {
         let application = Application {
             members,
             plan: Some(id),
+            deployment: None,
             ..application
         };
         if has_nothing_to_do {

@@ -128,6 +128,7 @@ impl App {
                         .map(|member| applied(member, false))
                         .collect(),
                     plan: None,
+                    deployment: None,
                 }),
                 declarations: Declarations {
                     members: members

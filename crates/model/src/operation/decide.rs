@@ -118,6 +118,7 @@ fn on_group(header: &Header, work: &GroupWork, survey: Survey, now: Timestamp) -
         group::Next::Keep => (Next::Keep, None),
         group::Next::Start(children) => (Next::Keep, Some(Effect::Start(children))),
         group::Next::ReadOutputs => (Next::Keep, Some(Effect::ReadOutputs)),
+        group::Next::TakeBack => (Next::Keep, Some(Effect::TakeBack)),
         group::Next::Wait(moved) => {
             let next = Next::Move {
                 is_new_intent: false,

@@ -36,7 +36,8 @@ pub enum Observation {
     CancelAsked(Result<Progress, Fault>),
     /// The step was not written: the resource that AWS names may not be worked on.
     Taken(Taken),
-    /// The result of [`Effect::Survey`], [`Effect::Start`] or [`Effect::ReadOutputs`].
+    /// The result of [`Effect::Survey`], [`Effect::Start`], [`Effect::ReadOutputs`] or
+    /// [`Effect::TakeBack`].
     Surveyed(Survey),
 }
 
@@ -339,6 +340,8 @@ pub enum Effect {
     Start(Vec<Child>),
     /// Read the values that the outputs of a set refer to, then survey again.
     ReadOutputs,
+    /// Take back what a refactor has moved, then survey again.
+    TakeBack,
 }
 
 impl Effect {
@@ -355,6 +358,7 @@ impl Effect {
             Effect::Survey => "Survey",
             Effect::Start(_) => "Start",
             Effect::ReadOutputs => "ReadOutputs",
+            Effect::TakeBack => "TakeBack",
         }
     }
 }

@@ -96,6 +96,14 @@ impl Work {
             .map_or_else(String::new, |work| work.scope.key())
     }
 
+    /// Returns the groups whose contents its status tells: the one that it works on, or whose reference it works on, and all
+    /// that a refactor names which it deploys.
+    pub fn groups(&self) -> impl Iterator<Item = &GroupId> {
+        let deployment = self.group().and_then(GroupWork::deployment);
+        let named = deployment.map(|deployment| deployment.groups.as_slice());
+        self.group_id().into_iter().chain(named.unwrap_or_default())
+    }
+
     /// Returns the group that it works on, or whose reference it works on.
     pub fn group_id(&self) -> Option<&GroupId> {
         match self {

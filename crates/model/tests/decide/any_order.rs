@@ -206,7 +206,7 @@ proptest! {
                 Some(Effect::Submit(_)) => Observation::Submitted(Err(fault)),
                 Some(Effect::Poll(_)) => Observation::Polled(Err(fault)),
                 Some(Effect::Cancel(_)) => Observation::CancelAsked(Err(fault)),
-                Some(Effect::Survey | Effect::Start(_) | Effect::ReadOutputs) => unreachable!("for operations on groups"),
+                Some(Effect::Survey | Effect::Start(_) | Effect::ReadOutputs | Effect::TakeBack) => unreachable!("for operations on groups"),
                 None => { now = now.max(due_at); Observation::Claimed }
             };
         }

@@ -85,6 +85,8 @@ WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE
 INSERT INTO refactor_groups (refactor, group_key, plane_key, created_at, brought_at)
     SELECT 'refactor-' || i, 'group-' || (i / 20), 'plane-7', i, CASE WHEN i % 2 = 1 THEN i END FROM numbers;
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
+INSERT INTO held_groups (group_key, operation) SELECT 'group-' || i, 'operation-' || (i / 20) FROM numbers;
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
 INSERT INTO tokens (id, name, digest, role, scopes, created_at, expires_at, ends_at)
     SELECT 'token-' || i, 'name', '', 'owner', '[]', 1, i, i FROM numbers;
 ";
@@ -434,7 +436,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         // The live operations on their references.
         (
             "moves::BUSY_GROUPS",
-            (values![r#"["group-200", "group-201"]"#], 2 * IN_GROUP),
+            (values![r#"["group-200", "group-201"]"#, ""], 2 * IN_GROUP),
         ),
         ("moves::SET_ASIDE", (values![r#"["reference-4002"]"#], 1)),
         // What was set aside is looked for by its key.
@@ -488,7 +490,21 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ("busy::LOCK_TARGET", (values!["target-4001"], 1)),
         // An operation that has ended, and a reference.
         ("busy::TARGET", (values!["target-5002"], 2)),
-        ("busy::BUSY_GROUP", (values!["group-200"], 1)),
+        ("busy::BUSY_GROUP", (values!["group-200", ""], 1)),
+        // The groups that it holds.
+        (
+            "held_groups::HOLD",
+            (
+                values![r#"["group-new", "group-other"]"#, "operation-4001"],
+                2,
+            ),
+        ),
+        ("held_groups::RELEASE", (values!["operation-100"], IN_GROUP)),
+        (
+            "held_groups::HOLDER",
+            (values![r#"["group-2000", "group-2001"]"#, ""], 2),
+        ),
+        ("held_groups::HOLDS", (values!["operation-100"], IN_GROUP)),
         ("busy::BUSY_APPLY", (values!["group-200"], 1)),
         (
             "operation_row::INSERT",

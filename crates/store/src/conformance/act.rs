@@ -32,7 +32,14 @@ pub(super) enum Act {
     PutPlanned(u64, u64, &'static str, Option<usize>),
     /// Moves what was read of an alias to another one, by the refactor of this number.
     Move(u64, &'static str, &'static str),
-    /// The same, and the other alias to the first one.
+    /// The same, with a deployment that puts the other alias; the second number is that of its operation.
+    Deploy(u64, u64, &'static str, &'static str),
+    /// Takes back what a refactor has moved, as the deployment: the refactor of that, the refactor, and the deployment.
+    TakeBack(u64, u64, u64),
+    /// Keeps the record of a refactor that is planned, or removes those that are old.
+    KeepRefactor(u64),
+    RemoveRefactors,
+    /// The same as a move, and the other alias to the first one.
     Swap(u64, &'static str, &'static str),
     /// Lets the group take only what was approved.
     RequireApproval,

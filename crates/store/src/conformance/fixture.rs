@@ -224,6 +224,7 @@ pub(super) fn no_members() -> Application {
         members: Vec::new(),
         has_outputs: false,
         plan: None,
+        deployment: None,
     }
 }
 

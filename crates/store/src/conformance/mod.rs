@@ -13,6 +13,7 @@ pub mod concurrency;
 pub mod counting;
 pub mod credentials;
 pub mod deciding;
+pub mod deploying;
 pub mod emptying;
 pub mod ending;
 mod fixture;
@@ -167,6 +168,12 @@ macro_rules! conformance {
             }
             undoing {
                 an_undo_restores_everything
+            }
+            deploying {
+                a_deployment_is_accepted_with_the_moves
+                a_deployment_holds_its_groups_until_it_ends
+                what_a_live_deployment_has_moved_is_taken_back
+                a_deployment_is_refused_by_the_policy_of_a_group
             }
             remembering {
                 a_plane_keeps_its_first_casing
@@ -359,6 +366,7 @@ macro_rules! races {
             roles_over_a_group
             uses_of_a_plan
             moves_of_references
+            moves_that_are_taken_back
             the_deletion_of_a_group
             parent_and_children
             spellings_of_a_resource

@@ -72,6 +72,8 @@ pub(super) fn applying(number: u64, content: RefactorContent, second: i64) -> Ap
     };
     ApplyRefactor {
         history: None,
+        deploy: None,
+        taken_back_by: None,
         record,
         is_planned: false,
         keeps_plan_policy: false,

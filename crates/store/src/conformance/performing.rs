@@ -11,16 +11,18 @@ use ucp_model::{
 };
 
 use super::act::Act;
+use super::deploying::deploying;
 use super::fixture::*;
 use super::kept_plans::{plan, review, under};
-use super::moving::{moving, relocation};
+use super::moving::{applying, moving, relocation};
+use super::refactors::planned;
 use super::resolving::{losing_track, resolved, unknown_create, unresolved};
 use super::respelling::respelled;
 use super::stage::Stage;
 use crate::{
-    Adoption, Claimed, FinishOperation, GroupUpdate, LeaseTerm, NewLook, NewOperation,
-    NewResourceWork, Precondition, ReferenceUpdate, Sealed, SealedKey, SealedPlace, TagsUpdate,
-    TypeSchema, rules,
+    Adoption, ApplyRefactor, Claimed, FinishOperation, GroupUpdate, LeaseTerm, NewLook,
+    NewOperation, NewResourceWork, Precondition, ReferenceUpdate, Sealed, SealedKey, SealedPlace,
+    TagsUpdate, TypeSchema, rules,
 };
 
 impl Stage {
@@ -35,18 +37,28 @@ impl Stage {
 
     /// Moves aliases as they were read.
     async fn move_all(&self, number: u64, aliases: &[(&'static str, &'static str)]) -> String {
+        match self.moving(number, aliases).await {
+            Some(new) => format!("{:?}", self.store.apply_refactor(new).await),
+            None => "not read".to_owned(),
+        }
+    }
+
+    /// The move of what was read of these aliases; none if one was not.
+    async fn moving(
+        &self,
+        number: u64,
+        aliases: &[(&'static str, &'static str)],
+    ) -> Option<ApplyRefactor> {
         let mut new = moving(&self.store, 1, &[]).await;
         new.record.id = self.refactor(number);
         for (from, to) in aliases {
-            let Some(read) = self.read(from) else {
-                return "not read".to_owned();
-            };
+            let read = self.read(from)?;
             new.record
                 .content
                 .moves
                 .push(relocation(&read, self.alias(to)));
         }
-        format!("{:?}", self.store.apply_refactor(new).await)
+        Some(new)
     }
 
     pub(super) async fn perform(&self, act: Act) -> String {
@@ -470,6 +482,37 @@ impl Stage {
                 self.accept(under(put, self.plan(plan), member)).await
             }
             Act::Move(number, from, to) => self.move_all(number, &[(from, to)]).await,
+            Act::Deploy(number, operation, from, to) => {
+                let named = vec![self.group()];
+                let puts = vec![(self.alias(to), self.scope())];
+                let task = deploying(self.refactor(number), named, puts);
+                let Some(mut new) = self.moving(number, &[(from, to)]).await else {
+                    return "not read".to_owned();
+                };
+                new.deploy = Some(self.on_group(operation, task));
+                format!("{:?}", store.apply_refactor(new).await)
+            }
+            Act::TakeBack(number, refactor, operation) => {
+                let applied = store.get_refactor(self.refactor(refactor)).await;
+                let Ok(Some(applied)) = applied else {
+                    return format!("{applied:?}");
+                };
+                let mut new = applying(number, applied.inverse(), 30);
+                new.record.id = self.refactor(number);
+                new.taken_back_by = Some(self.id(operation));
+                format!("{:?}", store.apply_refactor(new).await)
+            }
+            Act::KeepRefactor(number) => {
+                let mut kept = planned(number, &[], 12);
+                kept.id = self.refactor(number);
+                kept.content.named = vec![self.group()];
+                format!("{:?}", store.keep_refactor(kept).await)
+            }
+            Act::RemoveRefactors => {
+                // How many there were depends on the other stages.
+                let removed = store.remove_refactors(at(10), usize::MAX).await;
+                format!("{:?}", removed.map(drop))
+            }
             Act::Swap(number, one, other) => {
                 self.move_all(number, &[(one, other), (other, one)]).await
             }

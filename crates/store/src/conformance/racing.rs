@@ -528,6 +528,18 @@ pub async fn moves_of_references(store: Engine, database: &dyn Database) {
     for act in [Act::Put(4, "b"), Act::Own("b"), Act::Swap(2, "a", "b")] {
         race.both(Act::Swap(1, "a", "b"), act).await;
     }
+    for act in [
+        Act::Put(4, "a"),
+        Act::Put(4, "c"),
+        Act::Move(2, "b", "d"),
+        Act::Deploy(2, 4, "b", "d"),
+        Act::ApplySet(4),
+        Act::DeleteGroup(4),
+        Act::UpdateGroup,
+        Act::RequireApproval,
+    ] {
+        race.both(Act::Deploy(1, 5, "a", "c"), act).await;
+    }
 
     // Two references to one resource. The end of the delete locks its own, and then both.
     race.after(&[
@@ -545,6 +557,43 @@ pub async fn moves_of_references(store: Engine, database: &dyn Database) {
     for act in [Act::Move(1, "a", "c"), Act::Swap(1, "a", "b")] {
         race.both(act, Act::FinishDelete(3)).await;
         race.both(act, Act::FailDelete(3)).await;
+    }
+}
+
+/// A deployment that takes its moves back, against its end and whatever else happens to them.
+pub async fn moves_that_are_taken_back(store: Engine, database: &dyn Database) {
+    let mut race = Race::new(store, database);
+    race.after(&[
+        Act::PutGroup,
+        Act::Put(1, "a"),
+        Act::Put(2, "b"),
+        Act::Claim,
+        Act::Apply(1, "x"),
+        Act::Apply(2, "y"),
+        Act::Read("a"),
+        Act::Read("b"),
+        Act::Deploy(1, 3, "a", "c"),
+        Act::Claim,
+    ]);
+    for act in [
+        Act::FinishOnGroup(3),
+        Act::Await(3, 0),
+        Act::Put(4, "a"),
+        Act::Put(4, "c"),
+        Act::Own("c"),
+        Act::Move(4, "b", "a"),
+        Act::ApplySet(4),
+        Act::DeleteGroup(4),
+        Act::TakeBack(4, 1, 3),
+    ] {
+        race.both(Act::TakeBack(2, 1, 3), act).await;
+    }
+    for act in [
+        Act::ApplySet(4),
+        Act::DeleteGroup(4),
+        Act::Move(4, "b", "d"),
+    ] {
+        race.both(Act::FinishOnGroup(3), act).await;
     }
 }
 

@@ -102,7 +102,7 @@ impl Groups for Memory {
             return Ok(GroupDeletion::Running(Box::new(running.operation.clone())));
         }
         rules::judge_policy(group.body.policy(), None)?;
-        if let Some(busy) = tables.live_in(&key) {
+        if let Some(busy) = tables.live_in(&key, None) {
             return Err(Error::Busy(busy));
         }
         let references = tables.references_of(id);

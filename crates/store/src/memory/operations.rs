@@ -350,6 +350,7 @@ impl Tables {
         let mut live = self.live();
         let row = live.find(|row| row.operation.work.group().is_some_and(is_meant));
         row.map(|row| row.operation.header.id)
+            .or_else(|| self.deployment_of(&group.key(), None))
     }
 
     /// Refuses a step to a respelled resource that the operation may not work on.
@@ -423,7 +424,7 @@ impl Tables {
         rows.filter(move |row| row.operation.header.parent == Some(parent))
     }
 
-    fn is_live(&self, id: Option<OperationId>) -> bool {
+    pub(super) fn is_live(&self, id: Option<OperationId>) -> bool {
         let row = id.and_then(|id| self.operations.get(&id));
         row.is_some_and(|row| !row.operation.is_terminal())
     }

@@ -4,13 +4,16 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use ucp_model::operation::Work;
 use ucp_model::{
-    GroupId, Refactor, RefactorEvent, RefactorId, RefactorStatus, ResourceGroup, Timestamp,
+    GroupId, OperationId, Refactor, RefactorEvent, RefactorId, RefactorStatus, ResourceGroup,
+    Timestamp,
 };
 
 use super::Memory;
 use super::tables::{Row, Tables};
 use crate::rules::{self, BeforeRefactor, Relocated};
-use crate::{ApplyRefactor, Error, REFACTORS_MAX, Refactors, place, refactor_place};
+use crate::{
+    ApplyRefactor, Documents, Error, NewWork, REFACTORS_MAX, Refactors, place, refactor_place,
+};
 
 #[async_trait]
 impl Refactors for Memory {
@@ -22,6 +25,9 @@ impl Refactors for Memory {
     async fn apply_refactor(&self, new: ApplyRefactor) -> Result<Refactor, Error> {
         let mut tables = self.tables();
         let id = new.record.id;
+        if new.taken_back_by.is_some() && !tables.is_live(new.taken_back_by) {
+            return Err(Error::LeaseLost);
+        }
         if new.is_planned {
             let planned = tables.refactors.get(&id).ok_or(Error::NoSuchRefactor)?;
             rules::refuse_status(planned, RefactorStatus::Planned)?;
@@ -39,7 +45,7 @@ impl Refactors for Memory {
         let changed_at = rules::after_history(&new, &brought)?;
         let new = at(new, changed_at);
         let relocated = rules::relocate(&new, &before)?;
-        tables.refuse_live(&before, &relocated)?;
+        tables.refuse_live(&before, &relocated, new.taken_back_by)?;
 
         for group in &relocated.created {
             tables.groups.insert(group.id.key(), group.clone());
@@ -55,13 +61,24 @@ impl Refactors for Memory {
         tables.events.extend(events);
         let mut removed = Vec::new();
         for group in rules::emptied(&new, undone.as_ref(), &before) {
-            removed.extend(tables.remove_emptied(&group.id));
+            removed.extend(tables.remove_emptied(&group.id, new.taken_back_by));
         }
         if let Some(undone) = undone {
             tables.refactors.insert(undone.id, undone);
         }
         let record = rules::refactored(&new, &relocated, removed);
         tables.refactors.insert(id, record.clone());
+        if let Some((operation, _)) = rules::deployed(&new) {
+            let desired = new.deploy.and_then(|deploy| match deploy.work {
+                NewWork::Group { declared, .. } => declared,
+                NewWork::Resource(_) => None,
+            });
+            let documents = Documents {
+                desired,
+                ..Documents::default()
+            };
+            tables.insert(operation, None, documents);
+        }
         Ok(record)
     }
 
@@ -149,13 +166,25 @@ impl Tables {
     }
 
     /// Refuses a refactor if an operation is live on one of its groups as a whole, or on the AWS resource of what moves.
-    fn refuse_live(&self, before: &BeforeRefactor, relocated: &Relocated) -> Result<(), Error> {
+    fn refuse_live(
+        &self,
+        before: &BeforeRefactor,
+        relocated: &Relocated,
+        but: Option<OperationId>,
+    ) -> Result<(), Error> {
         let on_group = |row: &&Row| match &row.operation.work {
-            Work::Group(work) => before.groups.contains_key(&work.group.key()),
+            Work::Group(work) => {
+                before.groups.contains_key(&work.group.key())
+                    && Some(row.operation.header.id) != but
+            }
             Work::Resource(_) => false,
         };
         let live = self.live().filter(on_group);
         if let Some((_, busy)) = live.map(|row| place(&row.operation)).min() {
+            return Err(Error::Busy(busy));
+        }
+        let mut groups = before.groups.keys();
+        if let Some(busy) = groups.find_map(|group| self.deployment_of(group, but)) {
             return Err(Error::Busy(busy));
         }
         let moving = relocated.references.iter();
@@ -170,10 +199,10 @@ impl Tables {
     }
 
     /// Removes a group if nothing is lost with it, and returns it.
-    fn remove_emptied(&mut self, id: &GroupId) -> Option<ResourceGroup> {
+    fn remove_emptied(&mut self, id: &GroupId, but: Option<OperationId>) -> Option<ResourceGroup> {
         let key = id.key();
         let loses_nothing = self.references_of(id).is_empty()
-            && self.live_in(&key).is_none()
+            && self.live_in(&key, but).is_none()
             && !self.has_leftovers(&key)
             && !self.is_assigned(id);
         loses_nothing.then(|| self.groups.remove(&key)).flatten()

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use ucp_model::operation::ResourceWork;
+use ucp_model::operation::{GroupWork, ResourceWork};
 use ucp_model::{
     GroupId, Leftover, Lineage, Operation, OperationId, PlanId, Plane, Refactor, RefactorId,
     Reference, ReferenceId, ResourceGroup, Timestamp, TrackRecord,
@@ -125,15 +125,31 @@ impl Tables {
     }
 
     /// Returns the live operation on the group, or on one of its references, that was accepted first.
-    pub(super) fn live_in(&self, group: &str) -> Option<OperationId> {
+    pub(super) fn live_in(&self, group: &str, but: Option<OperationId>) -> Option<OperationId> {
         let of_group = |row: &&Row| {
             let id = row.operation.work.group_id();
-            id.is_some_and(|id| id.key() == group)
+            id.is_some_and(|id| id.key() == group) && Some(row.operation.header.id) != but
         };
         let live = self.live().filter(of_group);
-        live.map(|row| place(&row.operation))
-            .min()
+        let first = live.map(|row| place(&row.operation)).min();
+        first
             .map(|(_, id)| id)
+            .or_else(|| self.deployment_of(group, but))
+    }
+
+    /// The live deployment that holds a group.
+    pub(super) fn deployment_of(
+        &self,
+        group: &str,
+        but: Option<OperationId>,
+    ) -> Option<OperationId> {
+        let holds = |row: &&Row| {
+            let deployment = row.operation.work.group().and_then(GroupWork::deployment);
+            let mut groups = deployment.iter().flat_map(|it| &it.groups);
+            groups.any(|held| held.key() == group) && Some(row.operation.header.id) != but
+        };
+        let row = self.live().find(holds)?;
+        Some(row.operation.header.id)
     }
 
     /// The references of a group, in the order of their keys.

@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use ucp_model::operation::group::{Application, Task};
+use ucp_model::operation::{GroupWork, Work};
 use ucp_model::{
-    GroupId, NewResourceGroup, ProvisioningState, Refactor, RefactorEvent, RefactorGroup,
-    RefactorStatus, Reference, ReferenceId, ResourceGroup, Timestamp,
+    GroupId, NewResourceGroup, Operation, ProvisioningState, Refactor, RefactorEvent,
+    RefactorGroup, RefactorStatus, Reference, ReferenceId, ResourceGroup, Timestamp,
 };
 
 use super::history::moved;
-use super::{judge_forgetting, refuse_busy};
-use crate::{ApplyRefactor, Error, Event};
+use super::{judge_forgetting, judge_policy, refuse_busy};
+use crate::{ApplyRefactor, Error, Event, NewOperation, NewWork};
 
 /// Returns why the recorded status of a refactor does not permit that it is `applied`, or undone.
 pub fn refuse_status(recorded: &Refactor, permitted: RefactorStatus) -> Result<(), Error> {
@@ -123,7 +125,8 @@ pub fn relocate(new: &ApplyRefactor, before: &BeforeRefactor) -> Result<Relocate
         let reference = before.references.get(&it.from.key());
         let reference = reference.ok_or(Error::PreconditionFailed)?;
         let group = groups.get(&it.to.group.key()).ok_or(Error::NoSuchGroup)?;
-        let is_as_planned = Some(reference.etag().as_str()) == it.etag.as_deref();
+        let is_as_planned =
+            new.taken_back_by.is_some() || Some(reference.etag().as_str()) == it.etag.as_deref();
         let is_occupied =
             !leave.contains(&it.to.key()) && before.references.contains_key(&it.to.key());
         if !is_as_planned || is_occupied || it.from.type_name.arm() != it.to.type_name.arm() {
@@ -156,7 +159,38 @@ pub fn relocate(new: &ApplyRefactor, before: &BeforeRefactor) -> Result<Relocate
         }
         relocated.references.push((reference.id.clone(), after));
     }
+    if let Some(application) = new.deploy.as_ref().and_then(application) {
+        for member in &application.members {
+            let group = groups.get(&member.reference.group.key());
+            let group = group.ok_or(Error::NoSuchGroup)?;
+            judge_policy(group.body.policy(), None)?;
+        }
+    }
     Ok(relocated)
+}
+
+/// Returns the operation that a refactor is deployed by, and the groups that it holds.
+pub fn deployed(new: &ApplyRefactor) -> Option<(Operation, Vec<GroupId>)> {
+    let deploy = new.deploy.as_ref()?;
+    let NewWork::Group { group, task, .. } = &deploy.work else {
+        return None;
+    };
+    let operation = Operation {
+        header: deploy.header(),
+        work: Work::Group(Box::new(GroupWork::new(group.clone(), task.clone(), 0))),
+    };
+    let deployment = application(deploy)?.deployment.as_ref()?;
+    Some((operation, deployment.groups.clone()))
+}
+
+fn application(deploy: &NewOperation) -> Option<&Application> {
+    match &deploy.work {
+        NewWork::Group {
+            task: Task::Apply(application),
+            ..
+        } => Some(application),
+        NewWork::Group { .. } | NewWork::Resource(_) => None,
+    }
 }
 
 /// Returns the record to write: with the ids and the ETags of what has moved as they were recorded and are from now on, and the

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::resource::Options;
-use crate::{Failure, OperationId, PlanId, ReferenceId, Scope, Timestamp};
+use crate::{Failure, GroupId, OperationId, PlanId, RefactorId, ReferenceId, Scope, Timestamp};
 
 /// A set to apply, without its declarations: these are sealed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,6 +16,32 @@ pub struct Application {
     /// The plan that it carries out. Its members have the same indexes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanId>,
+    /// The refactor that it deploys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deployment: Option<Box<Deployment>>,
+}
+
+/// The deployment of a refactor: when it was accepted everything moved, and then what changes is put.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Deployment {
+    /// The refactor.
+    pub refactor: RefactorId,
+    /// The groups that it names. Until it ends, nothing else works on one of them as a whole.
+    pub groups: Vec<GroupId>,
+    /// What becomes of the moves if a put fails.
+    pub on_failure: OnFailure,
+}
+
+/// What becomes of the moves of a refactor if a put of its deployment fails.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum OnFailure {
+    /// They are taken back, once nothing is under way.
+    #[default]
+    Undo,
+    /// They stay.
+    Keep,
 }
 
 /// One resource of a set.

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use super::super::record::Operation;
 use super::super::resource::Verdict;
-use super::application::{Application, ApplyMember, MemberGoal, MemberState, MemberStatus};
+use super::application::{
+    Application, ApplyMember, Deployment, MemberGoal, MemberState, MemberStatus, OnFailure,
+};
 use super::decision::{Decision, Finish, Moved, Next};
 use super::naming::Names;
 use super::step::{BUSY_RETRY, due_by};
@@ -367,8 +369,12 @@ impl<'a> Step<'a> {
         let is_cancelled = is_cancel_requested && self.count(is_cancelled) > 0;
         let failures = self.count(|state| !state.is_good());
         let (ended, outputs, reason) = if is_cancelled {
+            let moves = match &self.application.deployment {
+                Some(_) => " What has moved stays: undo the refactor to take it back.",
+                None => "",
+            };
             let message = format!(
-                "The apply was cancelled with {} of {} resources as declared, which stay so. The others were left as they were.",
+                "The apply was cancelled with {} of {} resources as declared, which stay so. The others were left as they were.{moves}",
                 self.statuses.len() - failures,
                 self.statuses.len()
             );
@@ -376,7 +382,13 @@ impl<'a> Step<'a> {
             let reason = "cancelled, and nothing is under way";
             (Ended::Canceled(failure), None, reason)
         } else if failures > 0 {
-            let failure = self.failure(failures);
+            let failure = match self.application.deployment.as_deref() {
+                None => self.failure(failures),
+                Some(deployment) => match Moves::after(deployment, survey) {
+                    Ok(moves) => self.refactor_failure(failures, &moves),
+                    Err(wait) => return self.without_moves(done, wait),
+                },
+            };
             (Ended::Failed(failure), None, "some members have failed")
         } else {
             match (self.application.has_outputs, &survey.outputs) {
@@ -434,7 +446,66 @@ impl<'a> Step<'a> {
         }
     }
 
+    /// Goes on to take the moves back.
+    fn without_moves(self, done: u32, back: Back) -> Decision {
+        match back {
+            Back::Now => Decision {
+                next: Next::TakeBack,
+                reason: "some members have failed",
+            },
+            Back::Later => Decision {
+                next: Next::Wait(Moved {
+                    done,
+                    outcomes: BTreeMap::new(),
+                    due_at: self.now.after(BUSY_RETRY),
+                    members: self.statuses,
+                    output_tries: self.operation.output_tries,
+                }),
+                reason: "what has moved is in use, so it is taken back later",
+            },
+        }
+    }
+
     fn failure(&self, failures: usize) -> Failure {
+        let message = format!(
+            "{failures} of {} resources were not made as declared; the details say why. Fix the causes, and apply the set again: it goes on from what is there.",
+            self.operation.total
+        );
+        Failure::new(ErrorCode::ApplyFailed, message).with_details(self.causes())
+    }
+
+    fn refactor_failure(&self, failures: usize, moves: &Moves) -> Failure {
+        let (what, then) = match moves {
+            Moves::TakenBack => (
+                "What has moved was taken back.",
+                "Fix the causes, and send the refactor again.",
+            ),
+            Moves::Kept => (
+                "What has moved stays.",
+                "Fix the causes, and send the refactor again, or undo it.",
+            ),
+            Moves::Stuck(_) => (
+                "What has moved stays, since it could not be taken back.",
+                "Fix the causes, and send the refactor again.",
+            ),
+        };
+        let message = format!(
+            "{failures} of {} resources were not made as declared; the details say why. {what} {then} What was made stays.",
+            self.operation.total
+        );
+        let mut details = self.causes();
+        if let Moves::Stuck(failure) = moves {
+            details.push(Detail {
+                code: failure.code.clone(),
+                message: failure.message.clone(),
+                target: failure.target.clone(),
+            });
+        }
+        Failure::new(ErrorCode::RefactorFailed, message).with_details(details)
+    }
+
+    /// Returns why members were not made as declared, but for those that had to wait for others.
+    fn causes(&self) -> Vec<Detail> {
         let members = self.application.members.iter().zip(&self.statuses);
         let details = members.filter_map(|(member, status)| match &status.state {
             MemberState::Failed(failure) | MemberState::Canceled(failure) => Some(Detail::at(
@@ -448,11 +519,35 @@ impl<'a> Step<'a> {
             | MemberState::Unchanged
             | MemberState::Skipped(_) => None,
         });
-        let message = format!(
-            "{failures} of {} resources were not made as declared; the details say why. Fix the causes, and apply the set again: it goes on from what is there.",
-            self.operation.total
-        );
-        Failure::new(ErrorCode::ApplyFailed, message).with_details(details.collect())
+        details.collect()
+    }
+}
+
+/// What became of what has moved, when a put has failed.
+enum Moves {
+    Kept,
+    TakenBack,
+    /// It could not be taken back, for this reason.
+    Stuck(Failure),
+}
+
+/// When to take back what has moved.
+enum Back {
+    Now,
+    Later,
+}
+
+impl Moves {
+    fn after(deployment: &Deployment, survey: &Survey) -> Result<Self, Back> {
+        match (deployment.on_failure, &survey.taken_back) {
+            (OnFailure::Keep, _) => Ok(Self::Kept),
+            (OnFailure::Undo, None) => Err(Back::Now),
+            (OnFailure::Undo, Some(Ok(()))) => Ok(Self::TakenBack),
+            (OnFailure::Undo, Some(Err(Refusal::Lasting(failure)))) => {
+                Ok(Self::Stuck(failure.clone()))
+            }
+            (OnFailure::Undo, Some(Err(Refusal::Busy | Refusal::Later(_)))) => Err(Back::Later),
+        }
     }
 }
 

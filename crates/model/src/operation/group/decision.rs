@@ -29,6 +29,8 @@ pub enum Next {
     Start(Vec<Child>),
     /// Read the values of the outputs, then decide again.
     ReadOutputs,
+    /// Take back what the refactor that is deployed has moved, then decide again.
+    TakeBack,
     /// Write this, and continue when it is due or when a child ends.
     Wait(Moved),
     /// End the operation.
@@ -111,6 +113,7 @@ impl fmt::Display for Decision {
             Next::Keep => f.write_str("keep")?,
             Next::Start(children) => write!(f, "start {}", children.len())?,
             Next::ReadOutputs => f.write_str("read outputs")?,
+            Next::TakeBack => f.write_str("take back")?,
             Next::Wait(_) => f.write_str("wait")?,
             Next::Finish(finish) => f.write_str(finish.ended.name())?,
         }

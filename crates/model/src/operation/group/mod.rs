@@ -16,7 +16,9 @@ mod task;
 mod waves;
 mod work;
 
-pub use application::{Application, ApplyMember, MemberGoal, MemberState, MemberStatus};
+pub use application::{
+    Application, ApplyMember, Deployment, MemberGoal, MemberState, MemberStatus, OnFailure,
+};
 pub use apply::MEMBERS_AT_ONCE;
 pub use decide::decide;
 pub use decision::{Decision, Finish, Moved, Next};

@@ -89,6 +89,9 @@ impl fmt::Display for Task {
         f.write_str(match self {
             Task::Delete => "deletion of the group",
             Task::Import(_) => "import into the group",
+            Task::Apply(application) if application.deployment.is_some() => {
+                "deployment of the refactor"
+            }
             Task::Apply(_) => "apply to the group",
         })
     }

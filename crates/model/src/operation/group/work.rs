@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::application::MemberStatus;
+use super::application::{Application, Deployment, MemberStatus};
 use super::task::{ImportOutcome, Task};
 use crate::{Ended, GroupId};
 
@@ -72,6 +72,19 @@ impl GroupWork {
             ended_children: 0,
             outcomes: BTreeMap::new(),
         }
+    }
+
+    /// Returns the set that it applies, if it does.
+    pub fn application(&self) -> Option<&Application> {
+        match &self.task {
+            Task::Apply(application) => Some(application),
+            Task::Delete | Task::Import(_) => None,
+        }
+    }
+
+    /// Returns the refactor that it deploys, if it does.
+    pub fn deployment(&self) -> Option<&Deployment> {
+        self.application()?.deployment.as_deref()
     }
 
     /// Returns how it ended, if it has.

@@ -64,7 +64,8 @@ const BEFORE: &[Act] = &[
 type Writer = fn(u64) -> Act;
 
 /// The writers: every method of the store that writes, except for the one that takes over all leases, which is for the
-/// start of the only process. A new one is in every pair by a line here.
+/// start of the only process. What a deployment takes back has races of its own, since it needs a group that nothing else is
+/// on. A new one is in every pair by a line here.
 const WRITERS: &[Writer] = &[
     |new| Act::Put(new, "a"),
     |new| Act::PutLooked(new, "a", "x"),
@@ -115,6 +116,9 @@ const WRITERS: &[Writer] = &[
     |_| Act::Remember("a"),
     |_| Act::Adopt("c", "x", false),
     |_| Act::Move(1, "a", "i"),
+    |new| Act::Deploy(1, new, "a", "i"),
+    |_| Act::KeepRefactor(1),
+    |_| Act::RemoveRefactors,
     |_| Act::PutSchema("2", 2),
     |_| Act::Reseal(4),
     |_| Act::ResealDocument(6),

@@ -1,0 +1,71 @@
+//! What a refactor has found.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ucp_model::{GroupId, NewResourceGroup, Reference, ReferenceId, ResourceGroup};
+use ucp_refactor::Refactor;
+use ucp_schema::ResourceSchema;
+
+use super::history::History;
+use crate::PutResource;
+
+/// What a refactor has found.
+pub(super) struct Found {
+    pub(super) refactor: Refactor,
+    /// The named groups.
+    pub(super) groups: Vec<FoundGroup>,
+    /// What is deployed in them, by key.
+    pub(super) references: HashMap<String, Reference>,
+    /// The events that they have had.
+    pub(super) history: History,
+    /// The puts of what changes, if that is deployed, each after those that it refers to.
+    pub(super) puts: Vec<FoundPut>,
+}
+
+/// A group that a refactor names.
+pub(super) struct FoundGroup {
+    /// As it is made if it does not exist.
+    pub(super) new: NewResourceGroup,
+    /// As it is recorded, if it exists.
+    pub(super) recorded: Option<ResourceGroup>,
+    /// Whether the body declares a resource in it.
+    pub(super) is_declared: bool,
+}
+
+impl FoundGroup {
+    pub(super) fn id(&self) -> &GroupId {
+        match &self.recorded {
+            Some(recorded) => &recorded.id,
+            None => &self.new.id,
+        }
+    }
+}
+
+/// A put of what a refactor changes.
+pub(super) struct FoundPut {
+    /// The place of its resource, as a JSON Pointer into the body.
+    pub(super) place: String,
+    /// Its reference, once everything has moved.
+    pub(super) reference: ReferenceId,
+    /// What is put. References in its properties name tracking ids.
+    pub(super) put: Box<PutResource>,
+    pub(super) schema: Arc<ResourceSchema>,
+    /// The indexes of the puts that come first.
+    pub(super) needs: Vec<usize>,
+    /// What it refers to that nothing will be at, with the place of the reference.
+    pub(super) unmet: Vec<(String, ReferenceId)>,
+}
+
+/// Returns a group that does not exist yet, as far as the default tags of a put in it are concerned.
+pub(super) fn as_made(new: &NewResourceGroup) -> ResourceGroup {
+    ResourceGroup {
+        id: new.id.clone(),
+        location: new.location.clone(),
+        tags: new.tags.clone(),
+        body: new.body.clone(),
+        created_at: ucp_model::Timestamp::default(),
+        updated_at: ucp_model::Timestamp::default(),
+        revision: 0,
+    }
+}

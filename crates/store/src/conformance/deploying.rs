@@ -1,0 +1,211 @@
+//! Refactors that are deployed by an operation.
+
+use ucp_model::operation::group::{
+    Application, ApplyMember, Deployment, MemberGoal, OnFailure, Task,
+};
+use ucp_model::operation::{GroupWork, Options, Work};
+use ucp_model::{GroupId, PlanPolicy, RefactorId, ReferenceId, Scope};
+
+use super::emptying::recorded;
+use super::fixture::*;
+use super::moving::{address, applying, moving};
+use super::refactors::refactor_id;
+use crate::{
+    ApplyRefactor, Error, GroupDeletion, GroupUpdate, NewOperation, NewWork, Precondition,
+    ReferenceUpdate,
+};
+
+/// The task of a deployment that puts these references.
+pub(super) fn deploying(
+    refactor: RefactorId,
+    groups: Vec<GroupId>,
+    puts: Vec<(ReferenceId, Scope)>,
+) -> Task {
+    let members = puts.into_iter().map(|(reference, scope)| ApplyMember {
+        symbolic_name: reference.alias.clone(),
+        reference,
+        scope,
+        goal: MemberGoal::Put(Options::default()),
+        depends_on: Vec::new(),
+        is_unchanged: false,
+        is_compared: false,
+    });
+    Task::Apply(Application {
+        members: members.collect(),
+        deployment: Some(Box::new(Deployment {
+            refactor,
+            groups,
+            on_failure: OnFailure::Undo,
+        })),
+        ..no_members()
+    })
+}
+
+/// A deployment in `rg` that also names `web`, with a put there.
+fn deployment(number: u64, refactor: u64) -> NewOperation {
+    let named = vec![group("rg"), group("web")];
+    let puts = vec![(address("web", "put"), scope())];
+    let task = deploying(refactor_id(refactor), named, puts);
+    let mut new = on_group(number, "rg", task);
+    if let NewWork::Group { declared, .. } = &mut new.work {
+        *declared = Some(sealed("declared"));
+    }
+    new
+}
+
+/// Moves `a` of `rg` to `web`, and deploys.
+async fn deploy(store: &Engine, number: u64, refactor: u64) -> ApplyRefactor {
+    let moves = [(address("rg", "a"), address("web", "b"))];
+    ApplyRefactor {
+        deploy: Some(deployment(number, refactor)),
+        ..moving(store, refactor, &moves).await
+    }
+}
+
+async fn refused(store: &Engine, new: ApplyRefactor) -> Error {
+    store.apply_refactor(new).await.unwrap_err()
+}
+
+/// With what it declares, or not at all.
+pub async fn a_deployment_is_accepted_with_the_moves(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", false).await;
+    let new = deploy(&store, 7, 1).await;
+    let error = refused(&store, new.clone()).await;
+    assert!(matches!(error, Error::NoSuchGroup), "{error:?}");
+    assert_eq!(store.get_operation(operation_id(7)).await.unwrap(), None);
+
+    with_group(&store, "web").await;
+    store.apply_refactor(new.clone()).await.unwrap();
+    let claimed = claim_one(&store, at(11)).await;
+    let accepted = new.deploy.unwrap();
+    let NewWork::Group { group, task, .. } = accepted.work.clone() else {
+        panic!("{accepted:?}");
+    };
+    assert_eq!(claimed.operation.header, accepted.header());
+    let work = GroupWork::new(group, task, 0);
+    assert_eq!(claimed.operation.work, Work::Group(Box::new(work)));
+    assert_eq!(claimed.documents.desired, Some(sealed("declared")));
+}
+
+/// Also those that none of its operations is in. Resources by themselves are put as ever.
+pub async fn a_deployment_holds_its_groups_until_it_ends(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", false).await;
+    map(&store, 2, "c", "y", false).await;
+    with_group(&store, "web").await;
+    store
+        .apply_refactor(deploy(&store, 7, 1).await)
+        .await
+        .unwrap();
+    let is_busy = |error: &Error| matches!(error, Error::Busy(busy) if *busy == operation_id(7));
+    let delete = async |number: u64, name: &str| {
+        let new = on_group(number, name, Task::Delete);
+        let any = Precondition::NONE;
+        store.delete_resource_group(new, &any, None).await
+    };
+    let apply = |number: u64, name: &str| on_group(number, name, Task::Apply(no_members()));
+    for name in ["rg", "web"] {
+        let error = delete(8, name).await.unwrap_err();
+        assert!(is_busy(&error), "{error:?}");
+        let error = store.accept_operation(apply(8, name)).await.unwrap_err();
+        assert!(is_busy(&error), "{error:?}");
+    }
+    let other = moving(&store, 3, &[(address("rg", "c"), address("web", "c"))]).await;
+    let error = refused(&store, other.clone()).await;
+    assert!(is_busy(&error), "{error:?}");
+    let elsewhere = put(9, "-");
+    let elsewhere = with(elsewhere, |new| new.reference = Some(address("web", "own")));
+    accept(&store, elsewhere).await;
+
+    let claimed = claim(&store, at(11)).await;
+    let of = claimed
+        .iter()
+        .find(|claimed| claimed.operation.header.id == operation_id(7));
+    let deployment = of.unwrap();
+    let end = end_on_group(&deployment.operation, failed(), at(12));
+    finish(&store, &deployment.lease, end).await;
+    store.apply_refactor(other).await.unwrap();
+    accept(&store, apply(10, "web")).await;
+    let deleted = delete(11, "rg").await;
+    assert!(matches!(deleted, Ok(GroupDeletion::Removed)), "{deleted:?}");
+}
+
+/// Whatever it has written since. The group that it has made goes, although the deployment is in it.
+pub async fn what_a_live_deployment_has_moved_is_taken_back(store: Engine) {
+    with_group(&store, "rg").await;
+    let before = map(&store, 1, "a", "x", false).await;
+    let made = store.get_resource_group(&group("rg")).await.unwrap();
+    let mut new = deploy(&store, 7, 1).await;
+    new.record.content.groups.create = vec![ucp_model::RefactorGroup {
+        id: group("web"),
+        ..recorded(&made)
+    }];
+    new.deploy = Some(NewOperation {
+        work: match deployment(7, 1).work {
+            NewWork::Group { task, declared, .. } => NewWork::Group {
+                group: group("web"),
+                task,
+                declared,
+            },
+            other @ NewWork::Resource(_) => other,
+        },
+        ..deployment(7, 1)
+    });
+    let record = store.apply_refactor(new).await.unwrap();
+    let back = |number: u64| ApplyRefactor {
+        taken_back_by: Some(operation_id(7)),
+        ..applying(number, record.inverse(), 40)
+    };
+    let by_hand = ApplyRefactor {
+        taken_back_by: None,
+        ..back(2)
+    };
+    let error = refused(&store, by_hand).await;
+    assert!(matches!(error, Error::Busy(_)), "{error:?}");
+    let tagged = ReferenceUpdate {
+        owned: Some(true),
+        ..ReferenceUpdate::default()
+    };
+    let (moved, correlation) = (address("web", "b"), correlation());
+    let update = store.update_reference(&moved, tagged, "ann", &correlation, at(20));
+    update.await.unwrap();
+
+    store.apply_refactor(back(3)).await.unwrap();
+    let reference = store.get_reference(&alias("a")).await.unwrap().unwrap();
+    assert_eq!(reference.lineage, before.lineage);
+    assert!(reference.owned);
+    let gone = store.get_resource_group(&group("web")).await;
+    assert!(matches!(gone, Err(Error::NoSuchGroup)), "{gone:?}");
+    let error = refused(&store, back(5)).await;
+    assert!(matches!(error, Error::RefactorStatus(_)), "{error:?}");
+
+    // A worker that has lost it comes too late.
+    let claimed = claim_one(&store, at(41)).await;
+    let end = end_on_group(&claimed.operation, failed(), at(42));
+    finish(&store, &claimed.lease, end).await;
+    let error = refused(&store, back(5)).await;
+    assert!(matches!(error, Error::LeaseLost), "{error:?}");
+}
+
+/// A put by itself would be refused too.
+pub async fn a_deployment_is_refused_by_the_policy_of_a_group(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", false).await;
+    with_group(&store, "web").await;
+    let strict = GroupUpdate {
+        plan_policy: Some(PlanPolicy::Required),
+        ..GroupUpdate::default()
+    };
+    let (web, any) = (group("web"), Precondition::NONE);
+    let update = store.update_resource_group(&web, strict, &any, at(9));
+    update.await.unwrap();
+    let new = deploy(&store, 7, 1).await;
+    let error = refused(&store, new.clone()).await;
+    assert!(matches!(error, Error::PlanRequired), "{error:?}");
+    let only_moved = ApplyRefactor {
+        deploy: None,
+        ..new
+    };
+    store.apply_refactor(only_moved).await.unwrap();
+}
