@@ -6,6 +6,7 @@
 mod client;
 pub mod color;
 pub mod command;
+mod comparison;
 mod confirm;
 pub mod document;
 mod id;

@@ -36,6 +36,7 @@ mod check;
 mod content;
 mod deployed;
 mod history;
+mod imagined;
 mod judgement;
 mod names;
 mod pairing;
@@ -54,6 +55,7 @@ use crate::values::Values;
 pub use body::{Base, Body, Declared, Event, Group, Mapping, OnAmbiguity};
 pub use check::RESOURCES_MAX;
 pub use deployed::{Deployed, State};
+pub use imagined::imagine;
 pub use problem::{Problem, ProblemCode};
 pub use puts::Put;
 pub use refactor::{

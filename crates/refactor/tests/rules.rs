@@ -9,6 +9,8 @@ mod bodies;
 mod contents;
 #[path = "rules/histories.rs"]
 mod histories;
+#[path = "rules/imagined.rs"]
+mod imagined;
 #[path = "rules/leftovers.rs"]
 mod leftovers;
 #[path = "rules/pairs.rs"]

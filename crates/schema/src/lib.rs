@@ -18,6 +18,7 @@ mod outline;
 mod path;
 mod path_set;
 mod pattern;
+mod places;
 mod refusal;
 mod resource_types;
 mod schema;

@@ -132,6 +132,65 @@ async fn what_is_renamed_is_recorded_for_others() {
     again.prints(0, &["Nothing to refactor.\n"]);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_changes_is_put_once_it_has_moved() {
+    let desk = Desk::new().await;
+    let logs = ["apply", "-y", "-f", "logs.yaml"];
+    desk.ucp(&logs).await.prints(0, &[]);
+    let changed = renamed("audit").replace("RetentionInDays: 7", "RetentionInDays: 14");
+    desk.write("body.yaml", &changed);
+    let deploy = ["refactor", "-y", "--deploy", "-f", "body.yaml"];
+    let shown = ["Changed:\n  daily/audit\n", "| MOVED |", "Operation "];
+    desk.ucp(&deploy).await.prints(0, &shown);
+    let again = desk.ucp(&deploy).await;
+    again.prints(0, &["Nothing to refactor.\n"]);
+    let changed = changed.replace("Days: 14", "Days: 30");
+    desk.write("body.yaml", &changed);
+    // Also if nothing moves.
+    desk.ucp(&deploy)
+        .await
+        .prints(0, &["Changed:", "Operation "]);
+    desk.write("body.yaml", &changed.replace("Days: 30", "Days: nope"));
+    desk.ucp(&deploy).await.fails(&["RetentionInDays"]);
+}
+
+/// Nothing is asked but the files: there is no server.
+#[tokio::test(flavor = "multi_thread")]
+async fn files_are_compared_without_a_server() {
+    let desk = Desk::new().await;
+    desk.write("old.yaml", &renamed("logs"));
+    desk.write("new.yaml", &renamed("audit"));
+    desk.write("maps.json", "{}");
+    let offline = async |more: &[&str]| {
+        let mut ucp = desk.command(env!("CARGO_BIN_EXE_ucp"));
+        ucp.env("UCP_SERVER", "http://127.0.0.1:9");
+        let files = [
+            "refactor",
+            "--offline",
+            "--from",
+            "old.yaml",
+            "-f",
+            "new.yaml",
+        ];
+        ucp.args(files).args(more);
+        run(ucp, "").await
+    };
+    let moves = "AWS::Logs::LogGroup  daily/logs  daily/audit\n";
+    offline(&[]).await.prints(0, &[moves]);
+    offline(&["--detailed-exitcode"]).await.prints(2, &[moves]);
+    let told = offline(&["--json"]).await.prints(0, &[]).json();
+    assert_eq!(told["moves"][0]["reason"], "Identity");
+    let recorded = ["--mapping-file", "maps.json", "--record", "to-audit"];
+    offline(&recorded).await.prints(0, &[moves]);
+    let mut cat = desk.command("cat");
+    cat.arg("maps.json");
+    run(cat, "").await.prints(0, &["\"id\": \"to-audit\""]);
+    desk.write("old.yaml", "groups: [{name: daily}]");
+    offline(&[])
+        .await
+        .fails(&["old.yaml", "resources is required"]);
+}
+
 /// Nothing tells which of two is which.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_ambiguous_or_refused_is_told_and_moves_nothing() {

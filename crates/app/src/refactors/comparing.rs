@@ -14,7 +14,7 @@ use ucp_refactor::{Base, Body, Declared, Deployed, Group, RESOURCES_MAX, Refacto
 use ucp_schema::{Declaration, IdentifierOutcome, PROVISIONING_STATE, ResourceSchema};
 use ucp_seal::Keys;
 
-use super::deployed::{DefaultTags, compared, write_only};
+use super::deployed::{DefaultTags, compared};
 use super::found::{Found, FoundGroup, FoundPut, as_made};
 use super::{DeclaredRefactor, DeclaredResource, NamedGroup, RefactorMode};
 use crate::identifier::named;
@@ -248,7 +248,7 @@ impl App {
                 None => told(&schema, &properties),
             };
             given.push(Given {
-                write_only: write_only(&properties, &schema),
+                write_only: schema.write_only_in(&properties),
                 schema,
                 tags,
                 resource: Declared {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use ucp_model::{ErrorCode, Failure, Reference, ResourceGroup, json as model_json, pointer};
 use ucp_refactor::{Deployed, RESOURCES_MAX};
-use ucp_schema::{Classes, Cursor, ResourceSchema};
+use ucp_schema::{Classes, ResourceSchema};
 
 use crate::intake::no_such_group;
 use crate::{App, Rejection};
@@ -153,14 +153,9 @@ fn attributes(reference: &Reference, schema: &ResourceSchema) -> BTreeMap<String
         .into_iter()
         .flatten()
     {
-        each(
-            model,
-            schema.root(),
-            Classes::READ_ONLY,
-            &mut |place, value| {
-                leaves(value, place, &mut attributes);
-            },
-        );
+        schema.each_of(Classes::READ_ONLY, model, |place, value| {
+            leaves(value, place, &mut attributes);
+        });
     }
     attributes
 }
@@ -178,44 +173,6 @@ fn leaves(value: &Value, place: &str, attributes: &mut BTreeMap<String, Value>) 
             attributes.insert(place.to_owned(), value.clone());
         }
     }
-}
-
-/// Returns the places of write-only values.
-pub(super) fn write_only(properties: &Value, schema: &ResourceSchema) -> BTreeSet<String> {
-    let mut places = BTreeSet::new();
-    each(
-        properties,
-        schema.root(),
-        Classes::WRITE_ONLY,
-        &mut |place, _| {
-            places.insert(place.to_owned());
-        },
-    );
-    places
-}
-
-/// Visits the values of a class, each with its place, and not what is in them.
-fn each(value: &Value, cursor: Cursor<'_>, class: Classes, visit: &mut impl FnMut(&str, &Value)) {
-    fn descend(
-        value: &Value,
-        cursor: Cursor<'_>,
-        class: Classes,
-        place: &str,
-        visit: &mut impl FnMut(&str, &Value),
-    ) {
-        if cursor.is(class) {
-            return visit(place, value);
-        }
-        if !cursor.holds(class) {
-            return;
-        }
-        for (step, child) in model_json::children(value) {
-            if let Some(cursor) = cursor.below(step) {
-                descend(child, cursor, class, &below(place, step), visit);
-            }
-        }
-    }
-    descend(value, cursor, class, "", visit);
 }
 
 fn below(place: &str, step: model_json::Step<'_>) -> String {

@@ -5,14 +5,17 @@ use anstyle::Style;
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use serde_json::{Map, Value, json};
+use ucp_refactor::Base;
 
 use super::place::Place;
-use crate::client::{Client, Server};
+use crate::client::{Client, Polling, Refusal, Reply, Server};
+use crate::comparison::{Given, compared};
 use crate::confirm::Consent;
 use crate::document;
 use crate::id::{self, Group};
 use crate::outcome::Outcome;
 use crate::output::{self, Format, Output};
+use crate::progress::{Phases, Progress};
 use crate::render::refactor as shown;
 
 /// The members of a mapping file.
@@ -41,6 +44,16 @@ pub struct Refactor {
     /// Show what would move. Nothing moves.
     #[arg(long)]
     dry_run: bool,
+    /// Put what changes, once everything has moved. If a put fails, everything moves back, unless the file says
+    /// `"onFailure": "keep"`.
+    #[arg(long, conflicts_with_all = ["undo", "offline"])]
+    deploy: bool,
+    /// Compare with another file instead of what is deployed. No server is asked, and nothing moves.
+    #[arg(long, requires = "from", conflicts_with = "undo")]
+    offline: bool,
+    /// With --offline: the file that says what is there, a body as well.
+    #[arg(long, value_name = "BODY", requires = "offline")]
+    from: Option<PathBuf>,
     /// Take back what moved: the name of a refactor, or its id.
     #[arg(long, value_name = "NAME", conflicts_with = "file")]
     undo: Option<String>,
@@ -53,8 +66,8 @@ pub struct Refactor {
         conflicts_with = "dry_run"
     )]
     record: Option<String>,
-    /// With --dry-run: exit with 0 if nothing would move, and with 2 if something would.
-    #[arg(long, requires = "dry_run")]
+    /// With --dry-run or --offline: exit with 0 if nothing would move, and with 2 if something would.
+    #[arg(long)]
     detailed_exitcode: bool,
     /// Print the record, as the server answers it.
     #[arg(long)]
@@ -70,6 +83,13 @@ pub struct Refactor {
 
 impl Refactor {
     pub(super) async fn run(self) -> anyhow::Result<Outcome> {
+        ensure!(
+            !self.detailed_exitcode || self.dry_run || self.offline,
+            "--detailed-exitcode needs --dry-run or --offline"
+        );
+        if let Some(from) = &self.from {
+            return self.compare(from);
+        }
         let client = self.server.client()?;
         if !self.dry_run {
             self.consent.can_be_asked()?;
@@ -96,23 +116,17 @@ impl Refactor {
             Some(group) => format!("{group}/:refactor"),
             None => format!("/planes/radius/{}/:refactor", id::segment(&self.plane)),
         };
-        let leaves = body.get("onAmbiguity").and_then(Value::as_str) == Some("leave");
+        if self.deploy {
+            body.insert("deploy".to_owned(), Value::from(true));
+        }
         let mut plan = client.post(&path, &Value::Object(body.clone())).await?.body;
-        output::show(output, |paper| shown::plan(paper, &plan))?;
-        let is_empty = |member: &Value| member.as_array().is_none_or(Vec::is_empty);
-        if !is_empty(&plan["refused"]) {
-            self.print(&plan)?;
-            bail!("some moves cannot be, so nothing moves; correct what is refused above");
+        if let Some(outcome) = self.judge(&plan, &body)? {
+            return Ok(outcome);
         }
-        if !is_empty(&plan["ambiguities"]) && !leaves {
-            self.print(&plan)?;
-            eprintln!(
-                "ucp: nothing tells what moves where, so nothing moves; say it in `moves`, or set `onAmbiguity` to `leave`"
-            );
-            return Ok(Outcome::Unknown);
-        }
+        let changes = &plan["changes"];
+        let is_put = self.deploy && !(is_empty(&changes["create"]) && is_empty(&changes["update"]));
         let is_known = is_empty(&plan["moves"]) && is_empty(&plan["history"]["pending"]);
-        if is_known || self.dry_run {
+        if is_known && !is_put || self.dry_run {
             self.print(&plan)?;
             let moves = self.detailed_exitcode && !is_empty(&plan["moves"]);
             return Ok(match moves {
@@ -133,7 +147,8 @@ impl Refactor {
             (Some(event), Some(file)) if !is_empty(&plan["moves"]) => {
                 let history = recorded(&body, event, &plan)?;
                 body.insert("history".to_owned(), history.clone());
-                let again = client.post(&path, &Value::Object(body)).await?.body;
+                let sent = Value::Object(body.clone());
+                let again = client.post(&path, &sent).await?.body;
                 ensure!(
                     same_moves(&plan, &again),
                     "something has changed since the moves were shown, so nothing moves; run the command again"
@@ -143,15 +158,102 @@ impl Refactor {
             }
             _ => None,
         };
-        let apply = format!("{}/:apply", text(&plan["id"])?);
-        let seen = json!({"fingerprint": plan["fingerprint"]});
-        let applied = client.post(&apply, &seen).await?.body;
-        output::show(output, |paper| shown::moved(paper, &applied))?;
-        self.print(&applied)?;
-        if let Some((file, history)) = recorded {
+        let reply = match self.deploy {
+            true => {
+                body.insert("mode".to_owned(), Value::from("apply"));
+                body.insert("fingerprint".to_owned(), plan["fingerprint"].clone());
+                client.post(&path, &Value::Object(body)).await?
+            }
+            false => {
+                let apply = format!("{}/:apply", text(&plan["id"])?);
+                let seen = json!({"fingerprint": plan["fingerprint"]});
+                client.post(&apply, &seen).await?
+            }
+        };
+        output::show(output, |paper| shown::moved(paper, &reply.body))?;
+        let refused = self.follow(&reply, client).await?;
+        let record = match &refused {
+            // What has moved is perhaps back.
+            Some(_) => client.get(text(&reply.body["id"])?).await?.body,
+            None => reply.body,
+        };
+        self.print(&record)?;
+        if let (Some((file, history)), Some("Applied")) = (recorded, record["status"].as_str()) {
             append(file, &history)?;
         }
-        Ok(Outcome::Done)
+        match refused {
+            Some(refusal) => Err(refusal.into()),
+            None => Ok(Outcome::Done),
+        }
+    }
+
+    /// Follows the operation that puts what changes, if there is one. Returns why it failed.
+    async fn follow(&self, reply: &Reply, client: &Client) -> anyhow::Result<Option<Refusal>> {
+        let Some(polling) = Polling::of(reply) else {
+            return Ok(None);
+        };
+        let words = format!("Operation {}", polling.operation());
+        let output = self.output();
+        output::show(output, |paper| {
+            paper.words(&[(Style::new().dimmed(), &words)])
+        })?;
+        let mut progress = Progress::new(output, Phases::Untold);
+        let told = |status: &Value| progress.observe(status);
+        let status = client.follow(&polling, reply.retry_after(), told).await?;
+        Ok(match status["status"].as_str() {
+            Some("Succeeded") => None,
+            _ => Some(client.refusal(&status["error"])),
+        })
+    }
+
+    /// Compares two files. Nothing moves, so nothing is asked.
+    fn compare(&self, from: &Path) -> anyhow::Result<Outcome> {
+        let file = self.file.as_ref().context("--file is required")?;
+        ensure!(
+            !(document::is_stdin(from) && from == file),
+            "standard input can be only one of the files"
+        );
+        let body = self.body()?;
+        let mut old = object(from)?;
+        if let Some(scope) = self.place.scope() {
+            old.entry("scope").or_insert_with(|| Value::from(scope));
+        }
+        let base = match &self.group {
+            Some(group) => Base::Group(group.to_string().parse()?),
+            None => Base::Plane(self.plane.clone()),
+        };
+        let given = |file, members| Given { file, members };
+        let plan = compared(&base, &given(from, &old), &given(file, &body))?;
+        if let Some(outcome) = self.judge(&plan, &body)? {
+            return Ok(outcome);
+        }
+        self.print(&plan)?;
+        let moves = !is_empty(&plan["moves"]);
+        if let (Some(event), Some(file), true) = (&self.record, &self.mapping_file, moves) {
+            append(file, &recorded(&body, event, &plan)?)?;
+        }
+        Ok(match self.detailed_exitcode && moves {
+            true => Outcome::Changes,
+            false => Outcome::Done,
+        })
+    }
+
+    /// Shows a plan. Returns the outcome if nothing moves because of what it says.
+    fn judge(&self, plan: &Value, body: &Map<String, Value>) -> anyhow::Result<Option<Outcome>> {
+        output::show(self.output(), |paper| shown::plan(paper, plan, self.deploy))?;
+        if !is_empty(&plan["refused"]) {
+            self.print(plan)?;
+            bail!("some moves cannot be, so nothing moves; correct what is refused above");
+        }
+        let leaves = body.get("onAmbiguity").and_then(Value::as_str) == Some("leave");
+        if !is_empty(&plan["ambiguities"]) && !leaves {
+            self.print(plan)?;
+            eprintln!(
+                "ucp: nothing tells what moves where, so nothing moves; say it in `moves`, or set `onAmbiguity` to `leave`"
+            );
+            return Ok(Some(Outcome::Unknown));
+        }
+        Ok(None)
     }
 
     async fn take_back(&self, name: &str, client: &Client) -> anyhow::Result<Outcome> {
@@ -228,6 +330,10 @@ impl Refactor {
         body.insert("mode".to_owned(), Value::from("plan"));
         Ok(body)
     }
+}
+
+fn is_empty(member: &Value) -> bool {
+    member.as_array().is_none_or(Vec::is_empty)
 }
 
 fn object(file: &Path) -> anyhow::Result<Map<String, Value>> {

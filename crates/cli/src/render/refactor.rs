@@ -13,36 +13,47 @@ use crate::id;
 
 const HEAD: [&str; 3] = ["Resource Type", "Old Alias", "New Alias"];
 
-/// Shows what was found: the moves of each account and region, what is ambiguous, and what is refused.
-pub(crate) fn plan<W: Write>(paper: &mut Paper<W>, plan: &Value) -> io::Result<()> {
-    let by_environment = environments(plan);
-    let ambiguities = list(&plan["ambiguities"]);
-    let refused = list(&plan["refused"]);
-    if by_environment.is_empty() && ambiguities.is_empty() && refused.is_empty() {
-        return plain(paper, "Nothing to refactor.");
-    }
-    tables(paper, &by_environment, false)?;
-    if !ambiguities.is_empty() {
-        bold(paper, "Detected ambiguities:")?;
-        for it in ambiguities {
-            both(paper, it)?;
-            plain(paper, &format!("    {}", text(&it["reason"])))?;
+/// Shows what was found, for each account and region: what moves, what is ambiguous, and what is refused. And what changes, if
+/// something moves or that is put.
+pub(crate) fn plan<W: Write>(paper: &mut Paper<W>, plan: &Value, is_put: bool) -> io::Result<()> {
+    let found = environments(plan);
+    if found.is_empty() {
+        plain(paper, "Nothing to refactor.")?;
+        if !is_put {
+            return Ok(());
         }
-        paper.blank()?;
     }
-    if !refused.is_empty() {
-        bold(paper, "Refused:")?;
-        for it in refused {
-            both(paper, it)?;
-            plain(
-                paper,
-                &format!("    {}: {}", text(&it["code"]), text(&it["message"])),
-            )?;
+    for (name, found) in &found {
+        if !name.is_empty() {
+            bold(paper, name)?;
         }
-        paper.blank()?;
+        if !found.moves.is_empty() {
+            moves(paper, &found.moves, false)?;
+            paper.blank()?;
+        }
+        if !found.ambiguities.is_empty() {
+            bold(paper, "Detected ambiguities:")?;
+            for it in &found.ambiguities {
+                both(paper, it)?;
+                plain(paper, &format!("    {}", text(&it["reason"])))?;
+            }
+            paper.blank()?;
+        }
+        if !found.refused.is_empty() {
+            bold(paper, "Refused:")?;
+            for it in &found.refused {
+                both(paper, it)?;
+                plain(
+                    paper,
+                    &format!("    {}: {}", text(&it["code"]), text(&it["message"])),
+                )?;
+            }
+            paper.blank()?;
+        }
     }
     for (title, names) in [
         ("Not deployed:", &plan["changes"]["create"]),
+        ("Changed:", &plan["changes"]["update"]),
         ("Not declared:", &plan["changes"]["undeclared"]),
     ] {
         let names = list(names);
@@ -59,7 +70,12 @@ pub(crate) fn plan<W: Write>(paper: &mut Paper<W>, plan: &Value) -> io::Result<(
 
 /// Shows what would move back.
 pub(crate) fn back<W: Write>(paper: &mut Paper<W>, record: &Value) -> io::Result<()> {
-    tables(paper, &environments(record), true)
+    for (name, found) in environments(record) {
+        bold(paper, &name)?;
+        moves(paper, &found.moves, true)?;
+        paper.blank()?;
+    }
+    Ok(())
 }
 
 /// Shows what has moved, a line each.
@@ -83,41 +99,59 @@ pub(crate) fn moved<W: Write>(paper: &mut Paper<W>, record: &Value) -> io::Resul
     Ok(())
 }
 
-type Environments<'a> = BTreeMap<String, Vec<&'a Value>>;
+/// What was found in an account and region.
+#[derive(Default)]
+struct Found<'a> {
+    moves: Vec<&'a Value>,
+    ambiguities: Vec<&'a Value>,
+    refused: Vec<&'a Value>,
+}
 
-fn environments(record: &Value) -> Environments<'_> {
-    let mut environments = Environments::new();
+/// Returns what was found by account and region; under no name what is about none.
+fn environments(record: &Value) -> BTreeMap<String, Found<'_>> {
+    let mut environments: BTreeMap<String, Found<'_>> = BTreeMap::new();
     for it in list(&record["moves"]) {
-        let scope = text(&it["scope"]);
-        let segments: Vec<&str> = scope.split('/').collect();
-        let name = match segments[..] {
-            ["", _, _, _, _, account, _, region, ..] => format!("aws://{account}/{region}"),
-            _ => scope.to_owned(),
-        };
-        environments.entry(name).or_default().push(it);
+        environments
+            .entry(environment(it))
+            .or_default()
+            .moves
+            .push(it);
+    }
+    for it in list(&record["ambiguities"]) {
+        let found = environments.entry(environment(it)).or_default();
+        found.ambiguities.push(it);
+    }
+    for it in list(&record["refused"]) {
+        environments
+            .entry(environment(it))
+            .or_default()
+            .refused
+            .push(it);
     }
     environments
 }
 
-fn tables<W: Write>(
-    paper: &mut Paper<W>,
-    environments: &Environments<'_>,
-    is_back: bool,
-) -> io::Result<()> {
-    for (name, moves) in environments {
-        bold(paper, name)?;
-        let row = |it: &&Value| {
-            let (old, new) = match is_back {
-                false => (&it["from"], &it["to"]),
-                true => (&it["to"], &it["from"]),
-            };
-            vec![type_of(it), alias(old), alias(new)]
+fn environment(it: &Value) -> String {
+    let scope = text(&it["scope"]);
+    let segments: Vec<&str> = scope.split('/').collect();
+    match segments[..] {
+        ["", _, _, _, _, account, _, region, ..] => format!("aws://{account}/{region}"),
+        _ => scope.to_owned(),
+    }
+}
+
+/// Shows moves as a table.
+fn moves<W: Write>(paper: &mut Paper<W>, moves: &[&Value], is_back: bool) -> io::Result<()> {
+    let row = |it: &&Value| {
+        let (old, new) = match is_back {
+            false => (&it["from"], &it["to"]),
+            true => (&it["to"], &it["from"]),
         };
-        let rows: Vec<Vec<String>> = moves.iter().map(row).collect();
-        for line in table(&HEAD, &rows).lines() {
-            plain(paper, line)?;
-        }
-        paper.blank()?;
+        vec![type_of(it), alias(old), alias(new)]
+    };
+    let rows: Vec<Vec<String>> = moves.iter().map(row).collect();
+    for line in table(&HEAD, &rows).lines() {
+        plain(paper, line)?;
     }
     Ok(())
 }
@@ -178,25 +212,47 @@ mod tests {
                 "/planes/radius/local/resourcegroups/{group}/providers/AWS.S3/Bucket:reference/{alias}"
             )
         };
+        let scope =
+            |region: &str| format!("/planes/aws/aws/accounts/123456789012/regions/{region}");
+        let ambiguous = |region: &str, alias: &str| json!({"scope": scope(region), "from": [id("a", alias)], "to": [id("b", alias)], "reason": "Identical"});
         json!({"changedAt": "2026-01-02T03:04:05.678Z", "moves": [{
             "from": id("my-stack", "bucket"), "to": id("web", "origin"), "type": "AWS.S3/Bucket",
-            "scope": "/planes/aws/aws/accounts/123456789012/regions/us-east-1", "reason": "Digest"}],
-            "ambiguities": [{"from": [id("a", "x")], "to": [id("a", "y")], "reason": "Identical"}],
-            "refused": [], "changes": {"create": [], "undeclared": []}})
+            "scope": scope("us-east-1"), "reason": "Digest"}],
+            "ambiguities": [ambiguous("us-east-1", "x"), ambiguous("eu-west-1", "y")],
+            "refused": [{"from": [], "to": [], "code": "HistoryDiverged", "message": "No."}],
+            "changes": {"create": [], "update": [id("web", "logs")], "undeclared": []}})
     }
 
     #[test]
-    fn moves_are_tables_of_their_environments() {
+    fn each_environment_has_its_moves_and_ambiguities() {
         assert_eq!(
-            shown(|paper| plan(paper, &record())),
-            "aws://123456789012/us-east-1\n\
+            shown(|paper| plan(paper, &record(), false)),
+            "Refused:\n    HistoryDiverged: No.\n\n\
+             aws://123456789012/eu-west-1\n\
+             Detected ambiguities:\n  - a/y\n  + b/y\n    Identical\n\n\
+             aws://123456789012/us-east-1\n\
              Resource Type    Old Alias        New Alias\n\
              AWS::S3::Bucket  my-stack/bucket  web/origin\n\n\
-             Detected ambiguities:\n  - a/x\n  + a/y\n    Identical\n\n"
+             Detected ambiguities:\n  - a/x\n  + b/x\n    Identical\n\n\
+             Changed:\n  web/logs\n\n"
         );
-        let back = shown(|paper| back(paper, &record()));
-        assert!(
-            back.contains("web/origin  my-stack/bucket") || back.contains("web/origin "),
+    }
+
+    #[test]
+    fn what_moves_back_has_its_new_alias_first() {
+        let mut record = record();
+        record["ambiguities"] = json!([]);
+        record["refused"] = json!([]);
+        let back = shown(|paper| back(paper, &record));
+        let row: Vec<&str> = back
+            .lines()
+            .nth(2)
+            .unwrap_or_default()
+            .split_whitespace()
+            .collect();
+        assert_eq!(
+            row,
+            ["AWS::S3::Bucket", "web/origin", "my-stack/bucket"],
             "{back}"
         );
     }
@@ -213,7 +269,7 @@ mod tests {
     fn that_nothing_moves_is_told() {
         let nothing = json!({"moves": [], "ambiguities": [], "refused": []});
         assert_eq!(
-            shown(|paper| plan(paper, &nothing)),
+            shown(|paper| plan(paper, &nothing, true)),
             "Nothing to refactor.\n"
         );
     }

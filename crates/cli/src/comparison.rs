@@ -1,0 +1,308 @@
+//! Two bodies of refactors, compared without a server.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
+
+use anyhow::{Context, anyhow, bail};
+use serde_json::{Map, Value, json};
+use ucp_model::{GroupId, Identifier, ReferenceId, Scope, TypeName, json as model_json};
+use ucp_refactor::{
+    Base, Body, Declared, Deployed, Event, Group, Mapping, OnAmbiguity, Problem, Refactor, imagine,
+    refactor,
+};
+use ucp_schema::{Catalogue, IdentifierOutcome};
+
+use crate::document;
+
+/// A body that was read from a file.
+pub(crate) struct Given<'a> {
+    pub(crate) file: &'a Path,
+    pub(crate) members: &'a Map<String, Value>,
+}
+
+/// Tells what moves if `from` is deployed and `to` is what shall be, as the server tells it in a record.
+pub(crate) fn compared(base: &Base, from: &Given<'_>, to: &Given<'_>) -> anyhow::Result<Value> {
+    let (old, new) = (from.body(base)?, to.body(base)?);
+    let state = imagine(&old).map_err(|problems| from.wrong(&problems))?;
+    let found = refactor(&state, &new, has_same_secrets);
+    let found = found.map_err(|problems| to.wrong(&problems))?;
+    let scopes: HashMap<String, &Scope> = state
+        .resources
+        .iter()
+        .map(|deployed| (deployed.address.key(), &deployed.scope))
+        .collect();
+    Ok(record(found, &scopes, &old))
+}
+
+impl Given<'_> {
+    fn wrong(&self, problems: &[Problem]) -> anyhow::Error {
+        let lines = problems
+            .iter()
+            .map(|problem| format!("\n  {}: {}", problem.pointer, problem.message));
+        anyhow!(
+            "{}: it is not the body of a refactor{}",
+            document::name(self.file),
+            lines.collect::<String>()
+        )
+    }
+
+    fn body(&self, base: &Base) -> anyhow::Result<Body> {
+        let read = || -> anyhow::Result<Body> {
+            let members = self.members;
+            let scope = members.get("scope").map(scope).transpose()?;
+            let mut groups = Vec::new();
+            let mut resources = Vec::new();
+            match base {
+                Base::Group(id) => {
+                    groups.push(Group {
+                        place: String::new(),
+                        id: id.clone(),
+                    });
+                    let all = list(members, "resources")?;
+                    declared(all, id, "", scope.as_ref(), &mut resources)?;
+                }
+                Base::Plane(plane) => {
+                    for (index, group) in list(members, "groups")?.iter().enumerate() {
+                        let place = format!("/groups/{index}");
+                        let group = object(group).context(place.clone())?;
+                        let name = text(group, "name").context(place.clone())?;
+                        let id = match name.starts_with('/') {
+                            true => name.parse(),
+                            false => GroupId::new(plane, name),
+                        };
+                        let id = id.with_context(|| format!("{place}/name"))?;
+                        let all = list(group, "resources").context(place.clone())?;
+                        declared(all, &id, &place, scope.as_ref(), &mut resources)?;
+                        groups.push(Group {
+                            place: format!("{place}/name"),
+                            id,
+                        });
+                    }
+                }
+            }
+            let history = match members.get("history") {
+                None | Some(Value::Null) => None,
+                Some(history) => Some(events(history)?),
+            };
+            Ok(Body {
+                base: base.clone(),
+                groups,
+                resources,
+                moves: mappings(members)?,
+                exclude: words(members, "exclude")?,
+                history,
+                on_ambiguity: match members.get("onAmbiguity").and_then(Value::as_str) {
+                    Some("leave") => OnAmbiguity::Leave,
+                    _ => OnAmbiguity::Refuse,
+                },
+                deploy: false,
+            })
+        };
+        read().with_context(|| document::name(self.file))
+    }
+}
+
+/// Reads what a group shall hold.
+fn declared(
+    all: &[Value],
+    group: &GroupId,
+    above: &str,
+    default: Option<&Place>,
+    resources: &mut Vec<Declared>,
+) -> anyhow::Result<()> {
+    for (index, resource) in all.iter().enumerate() {
+        let place = format!("{above}/resources/{index}");
+        let read = || -> anyhow::Result<Declared> {
+            let members = object(resource)?;
+            let own = members.get("scope").map(scope).transpose()?;
+            let own = own.as_ref().or(default);
+            let own = own.context("scope is required, here or in the body")?;
+            let given = members.get("type").and_then(Value::as_str);
+            let given = given.map(TypeName::parse).transpose()?;
+            let given = given.or_else(|| own.type_name.clone());
+            let given = given.context("type is required; use a type such as AWS.EC2/VPC")?;
+            let schema = Catalogue::embedded().get(&given);
+            let type_name = schema.as_ref().map_or(&given, |schema| schema.type_name());
+            let mut properties = match members.get("properties") {
+                None | Some(Value::Null) => json!({}),
+                Some(properties) => Value::Object(object(properties)?.clone()),
+            };
+            model_json::drop_nulls(&mut properties);
+            let identifier = match members.get("primaryIdentifier").and_then(Value::as_str) {
+                Some(identifier) => Some(Identifier::parse(identifier)?),
+                None => schema
+                    .as_ref()
+                    .and_then(|schema| match schema.identifier(&properties) {
+                        IdentifierOutcome::Known(identifier) => Some(identifier),
+                        IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
+                    }),
+            };
+            Ok(Declared {
+                place: place.clone(),
+                address: ReferenceId::new(
+                    group.clone(),
+                    type_name.clone(),
+                    text(members, "alias")?,
+                )?,
+                scope: own.scope.clone(),
+                identifier,
+                default_tags: json!({}),
+                write_only: match &schema {
+                    Some(schema) => schema.write_only_in(&properties),
+                    None => BTreeSet::new(),
+                },
+                properties,
+            })
+        };
+        resources.push(read().with_context(|| place.clone())?);
+    }
+    Ok(())
+}
+
+/// An account and region, and the type if the scope names it.
+struct Place {
+    scope: Scope,
+    type_name: Option<TypeName>,
+}
+
+fn scope(given: &Value) -> anyhow::Result<Place> {
+    const SHAPE: &str = "scope: expected /planes/aws/{plane}/accounts/{account}/regions/{region}";
+    let given = given.as_str().context(SHAPE)?;
+    let segments: Vec<&str> = given.split('/').collect();
+    let [
+        "",
+        "planes",
+        "aws",
+        plane,
+        "accounts",
+        account,
+        "regions",
+        region,
+        rest @ ..,
+    ] = &segments[..]
+    else {
+        bail!(SHAPE);
+    };
+    Ok(Place {
+        scope: Scope::new(plane, account, region)?,
+        type_name: match rest {
+            [] => None,
+            ["providers", namespace, resource] => {
+                Some(TypeName::from_segments(namespace, resource)?)
+            }
+            _ => bail!(SHAPE),
+        },
+    })
+}
+
+fn object(value: &Value) -> anyhow::Result<&Map<String, Value>> {
+    value.as_object().context("it is not an object")
+}
+
+fn list<'a>(members: &'a Map<String, Value>, name: &str) -> anyhow::Result<&'a [Value]> {
+    let list = members.get(name).and_then(Value::as_array);
+    let list = list.with_context(|| format!("{name} is required, a list"))?;
+    Ok(list)
+}
+
+fn text<'a>(members: &'a Map<String, Value>, name: &str) -> anyhow::Result<&'a str> {
+    let text = members.get(name).and_then(Value::as_str);
+    text.with_context(|| format!("{name} is required, a text"))
+}
+
+fn words(members: &Map<String, Value>, name: &str) -> anyhow::Result<Vec<String>> {
+    let words = members.get(name).and_then(Value::as_array);
+    let words = words.into_iter().flatten().map(|word| {
+        let word = word.as_str();
+        let word = word.with_context(|| format!("{name} is a list of texts"))?;
+        Ok(word.to_owned())
+    });
+    words.collect()
+}
+
+fn mappings(members: &Map<String, Value>) -> anyhow::Result<Vec<Mapping>> {
+    let moves = members.get("moves").and_then(Value::as_array);
+    let moves = moves.into_iter().flatten().map(|it| {
+        let it = object(it).context("moves")?;
+        Ok(Mapping {
+            from: text(it, "from")?.to_owned(),
+            to: text(it, "to")?.to_owned(),
+        })
+    });
+    moves.collect()
+}
+
+fn events(history: &Value) -> anyhow::Result<Vec<Event>> {
+    let events = history.as_array().context("history is a list")?;
+    let events = events.iter().map(|event| {
+        let event = object(event).context("history")?;
+        Ok(Event {
+            id: text(event, "id")?.to_owned(),
+            moves: mappings(event)?,
+        })
+    });
+    events.collect()
+}
+
+/// Both bodies have them as they are.
+fn has_same_secrets(deployed: &Deployed, declared: &Declared) -> bool {
+    let mut places = deployed.write_only.union(&declared.write_only);
+    places.all(|place| {
+        let old = deployed.declared.as_ref();
+        let old = old.and_then(|old| old.pointer(place));
+        old == declared.properties.pointer(place)
+    })
+}
+
+/// Returns what was found as the record of a plan, as far as files tell.
+fn record(found: Refactor, scopes: &HashMap<String, &Scope>, old: &Body) -> Value {
+    let ids =
+        |ids: &[ReferenceId]| -> Vec<String> { ids.iter().map(ToString::to_string).collect() };
+    let existing: HashSet<String> = old.groups.iter().map(|group| group.id.key()).collect();
+    let mut created = Vec::new();
+    for it in &found.moves {
+        let group = it.to.group.to_string();
+        if !existing.contains(&it.to.group.key()) && !created.contains(&group) {
+            created.push(group);
+        }
+    }
+    let moves = found.moves.iter().map(|it| {
+        json!({
+            "from": it.from.to_string(), "to": it.to.to_string(), "type": it.to.type_name.arm(),
+            "scope": scopes.get(&it.from.key()).map(ToString::to_string), "reason": it.reason.as_str(),
+        })
+    });
+    let moves: Vec<Value> = moves.collect();
+    let ambiguities = found.ambiguities.iter().map(|it| {
+        json!({"scope": it.scope.to_string(), "from": ids(&it.from), "to": ids(&it.to), "reason": it.reason.as_str()})
+    });
+    let ambiguities: Vec<Value> = ambiguities.collect();
+    let refused = found.refused.iter().map(|it| {
+        json!({
+            "scope": it.scope.as_ref().map(ToString::to_string), "from": ids(&it.from), "to": ids(&it.to),
+            "code": it.code.as_str(), "message": it.message,
+        })
+    });
+    let refused: Vec<Value> = refused.collect();
+    let environments = found.environments.iter().map(|it| {
+        json!({
+            "scope": it.scope.to_string(), "moves": it.moves, "ambiguities": it.ambiguities, "refused": it.refused,
+        })
+    });
+    let environments: Vec<Value> = environments.collect();
+    json!({
+        "status": "Planned",
+        "moves": moves,
+        "ambiguities": ambiguities,
+        "refused": refused,
+        "changes": {
+            "create": ids(&found.changes.create), "update": ids(&found.changes.update),
+            "undeclared": ids(&found.changes.undeclared),
+        },
+        "groups": {"create": created, "remove": []},
+        "environments": environments,
+        "history": {
+            "environment": found.history.environment, "common": found.history.common, "pending": found.history.pending,
+        },
+    })
+}

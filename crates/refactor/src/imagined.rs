@@ -1,0 +1,103 @@
+//! What a body comes to once it is deployed, for who compares two bodies without a server.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::Value;
+use ucp_model::{Identifier, ReferenceId};
+use ucp_set::{Link, resolve};
+
+use crate::body::{Body, Declared};
+use crate::check;
+use crate::deployed::{Deployed, State};
+use crate::problem::{Problem, ProblemCode};
+use crate::puts::puts;
+use crate::resources::Resources;
+
+/// A resource as it is imagined.
+struct Imagined {
+    identifier: Identifier,
+    properties: Value,
+    /// What is referred to, and AWS has to say. Each is a text of its own, so that it tells its resource.
+    attributes: RefCell<BTreeMap<String, Value>>,
+}
+
+impl Imagined {
+    fn value(&self, link: &Link) -> Value {
+        let declared = link.value_in(&self.identifier, Some(&self.properties));
+        declared.unwrap_or_else(|| {
+            let place = link.pointer.as_ref().map_or("", |pointer| pointer.as_str());
+            let value = Value::from(stand_in(&link.reference, place));
+            let mut attributes = self.attributes.borrow_mut();
+            attributes.insert(place.to_owned(), value.clone());
+            value
+        })
+    }
+}
+
+/// Returns what its groups hold once a body is deployed there, where nothing was before. A text of its own stands for each
+/// identifier and property that AWS would have to say.
+///
+/// Fails with all that is wrong with the body.
+pub fn imagine(body: &Body) -> Result<State, Vec<Problem>> {
+    let alone = Body {
+        moves: Vec::new(),
+        exclude: Vec::new(),
+        history: None,
+        deploy: true,
+        ..body.clone()
+    };
+    let mut resources = Resources::of(&[], &alone.resources);
+    let checked = check::check(&State::default(), &alone, &mut resources)?;
+    let all: Vec<usize> = resources.all_declared().collect();
+    let mut imagined: HashMap<String, Imagined> = HashMap::new();
+    let (mut state, mut problems) = (State::default(), Vec::new());
+    for put in puts(&resources, &checked.names, &all, |_| false) {
+        let declared = &alone.resources[put.resource];
+        let value_of = |link: &Link| Some(imagined.get(&link.reference.key())?.value(link));
+        let properties = match resolve(&put.properties, value_of) {
+            Ok(properties) => properties,
+            Err(unresolved) => {
+                let place = format!("{}/properties", declared.place);
+                let message = format!("It cannot be resolved: {unresolved}.");
+                problems.push(Problem::new(place, ProblemCode::InvalidReference, message));
+                continue;
+            }
+        };
+        let Declared {
+            address,
+            identifier,
+            ..
+        } = declared;
+        let named = || Identifier::new(stand_in(address, ""));
+        let resource = Imagined {
+            identifier: identifier.clone().unwrap_or_else(named),
+            properties,
+            attributes: RefCell::default(),
+        };
+        imagined.insert(address.key(), resource);
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    for declared in &alone.resources {
+        let Some(resource) = imagined.remove(&declared.address.key()) else {
+            continue;
+        };
+        state.resources.push(Deployed {
+            address: declared.address.clone(),
+            scope: declared.scope.clone(),
+            identifier: Some(resource.identifier),
+            declared: Some(resource.properties),
+            attributes: resource.attributes.into_inner(),
+            default_tags: declared.default_tags.clone(),
+            write_only: declared.write_only.clone(),
+        });
+    }
+    state.events = body.history.clone().unwrap_or_default();
+    Ok(state)
+}
+
+fn stand_in(id: &ReferenceId, place: &str) -> String {
+    format!("{id}#{place}")
+}

@@ -1,0 +1,72 @@
+//! Two bodies, without a server.
+
+use serde_json::json;
+use ucp_refactor::{Body, imagine, refactor};
+
+use crate::world::*;
+
+fn compared(from: &Body, to: &Body) -> ucp_refactor::Refactor {
+    let state = imagine(from).expect("a good body");
+    refactor(&state, to, |_, _| true).expect("a good body")
+}
+
+fn network(group: &str, net: &str, sub: &str, topic: &str) -> Body {
+    let at = |type_of: &str, alias: &str| format!("{group}/{type_of}/{alias}");
+    let arn = format!("AWS.SQS/Queue/{net}#/Arn");
+    body(
+        vec![
+            declared(&at(QUEUE, net), json!({"DelaySeconds": 5})),
+            declared(
+                &at(QUEUE, sub),
+                json!({"Redrive": {"Target": {"$reference": arn}}}),
+            ),
+            declared(
+                &at(TOPIC, topic),
+                json!({"Name": {"$concat": ["of-", {"$reference": format!("AWS.SQS/Queue/{sub}")}]}}),
+            ),
+        ],
+        &[],
+    )
+}
+
+#[test]
+fn what_is_renamed_is_found_by_what_it_refers_to() {
+    let from = network("s", "a", "b", "t");
+    let mut to = network("s", "x", "y", "u");
+    let refactor = compared(&from, &to);
+    assert_moves(
+        &refactor,
+        &[
+            "s/AWS.SNS/Topic/t → s/AWS.SNS/Topic/u: Digest",
+            "s/AWS.SQS/Queue/a → s/AWS.SQS/Queue/x: Digest",
+            "s/AWS.SQS/Queue/b → s/AWS.SQS/Queue/y: Digest",
+        ],
+    );
+    assert_eq!(changes(&refactor), [[""; 0], [""; 0], [""; 0]]);
+    // A declared value may be referred to.
+    to.resources[0].properties = json!({"DelaySeconds": 6});
+    let refactor = compared(&from, &to);
+    assert!(moves(&refactor).len() < 3);
+}
+
+#[test]
+fn the_same_body_is_nothing() {
+    let from = network("s", "a", "b", "t");
+    let refactor = compared(&from, &from);
+    assert_moves(&refactor, &[]);
+    assert_eq!(changes(&refactor), [[""; 0], [""; 0], [""; 0]]);
+}
+
+#[test]
+fn a_body_that_cannot_be_is_told() {
+    let to = |name: &str| json!({"to": {"$reference": name}});
+    let circle = body(
+        vec![
+            declared("s/AWS.SQS/Queue/a", to("AWS.SQS/Queue/b")),
+            declared("s/AWS.SQS/Queue/b", to("AWS.SQS/Queue/a")),
+        ],
+        &[],
+    );
+    let problems = imagine(&circle).expect_err("a circle");
+    assert_eq!(problems[0].code.as_str(), "Cycle");
+}
