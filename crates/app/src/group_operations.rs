@@ -87,7 +87,9 @@ impl App {
                     }
                     deletable = Some(places);
                 }
-                Err(ucp_store::Error::Busy(running)) => return Err(self.busy(running).await),
+                Err(ucp_store::Error::Busy(running)) => {
+                    return Err(self.busy(running).await.shown_to(caller));
+                }
                 Err(ucp_store::Error::PreconditionFailed) => {
                     return Err(Rejection::precondition_failed(id));
                 }

@@ -46,7 +46,7 @@ impl Stepper<'_> {
             keeps_plan_policy: false,
             history: None,
             deploy: None,
-            taken_back_by: Some(header.id),
+            taken_back_by: Some(self.claimed.lease.clone()),
             caller: header.caller.clone(),
             correlation_id: header.correlation_id.clone(),
         });
@@ -61,9 +61,10 @@ impl Stepper<'_> {
             }
             Err(Error::RefactorStatus(RefactorStatus::Undone)) => Ok(()),
             Err(Error::Busy(_) | Error::GroupDeleting(_)) => Err(Refusal::Busy),
-            Err(Error::PreconditionFailed | Error::NoSuchGroup) => {
+            Err(Error::PreconditionFailed) => {
                 Err(stays("an old alias stands for something else by now"))
             }
+            Err(Error::NoSuchGroup) => Err(stays("an old group does not exist any more")),
             Err(Error::OutcomeUnknown) => Err(stays(
                 "the outcome of a create is unknown, so nothing tells whether the resource exists",
             )),

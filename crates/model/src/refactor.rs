@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    GroupBody, GroupId, Identifier, OperationId, RefactorId, ReferenceId, Scope, Timestamp,
+    GroupBody, GroupId, Identifier, Lineage, OperationId, RefactorId, ReferenceId, Scope, Timestamp,
 };
 
 /// A refactor that was planned or applied.
@@ -73,6 +73,9 @@ pub struct RefactorContent {
     pub refused: Vec<RefusedMove>,
     /// What a deployment would change.
     pub changes: RefactorChanges,
+    /// Whether what changes is to be put.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_deployed: bool,
     /// Which groups it creates and removes.
     pub groups: GroupChanges,
     /// What concerns each account and region.
@@ -111,6 +114,9 @@ pub struct RefactorMove {
     /// The ETag of the reference that it was planned with, or since it was applied the one that the reference got.
     #[serde(default)]
     pub etag: Option<String>,
+    /// The lineage of the reference, once it has moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lineage: Option<Lineage>,
 }
 
 /// Resources that may be each other, and nothing tells which.
@@ -234,7 +240,7 @@ pub struct EventMove {
 const UNDO: &str = "Undo";
 
 impl RefactorContent {
-    /// Returns what makes a refactor another one, as text: the moves, the revisions of what moves, and the groups.
+    /// Returns what makes a refactor another one, as text: the moves, the revisions of what moves, the groups, and what is put.
     pub fn essence(&self) -> String {
         let moves = self.moves.iter();
         let moves = moves.map(|it| (it.from.key(), it.to.to_string(), it.etag.as_deref()));
@@ -245,6 +251,10 @@ impl RefactorContent {
             "refactor": moves.collect::<Vec<_>>(),
             "create": keys(&self.groups.create),
             "remove": keys(&self.groups.remove),
+            "put": self.is_deployed.then(|| {
+                let puts = self.changes.create.iter().chain(&self.changes.update);
+                puts.map(ReferenceId::key).collect::<Vec<String>>()
+            }),
         })
         .to_string()
     }
@@ -261,6 +271,7 @@ impl Refactor {
             identifier: it.identifier.clone(),
             reason: UNDO.to_owned(),
             etag: it.etag.clone(),
+            lineage: it.lineage.clone(),
         });
         let GroupChanges { create, remove } = content.groups.clone();
         let environments = content.environments.iter().map(|it| RefactorEnvironment {

@@ -226,15 +226,22 @@ fn deployment(on_failure: OnFailure) -> GroupWork {
 
 #[test]
 fn what_has_moved_is_taken_back_once_nothing_is_under_way() {
-    let work = deployment(OnFailure::Undo);
+    let mut work = deployment(OnFailure::Undo);
     let running = with(vec![failed("a", Kind::Put), child("bb", Kind::Put, None)]);
     assert_eq!(waiting(&decide(&work, &running)), ["Failed", "Running"]);
+    // First it is written that everything is over: after a crash nothing begins at an alias that is vacated.
     let over = with(vec![failed("a", Kind::Put), done("bb")]);
+    let Next::Wait(moved) = decide(&work, &over).next else {
+        panic!("it is written first");
+    };
+    assert_eq!(moved.due_at, at(10));
+    work = moved.of(&work, 2);
     assert_eq!(decide(&work, &over).next, Next::TakeBack);
+    assert_eq!(decide(&work, &Survey::default()).next, Next::TakeBack);
 
     let stuck = Refusal::Lasting(Failure::new("Conflict", "It is taken."));
     for (taken_back, codes, told) in [
-        (Ok(()), &["InvalidRequest"][..], "was taken back"),
+        (Ok(()), &["InvalidRequest"][..], "at its old address again"),
         (Err(stuck), &["InvalidRequest", "Conflict"], "could not be"),
     ] {
         let survey = Survey {
@@ -254,6 +261,10 @@ fn what_has_moved_is_taken_back_once_nothing_is_under_way() {
         ..over
     };
     assert_eq!(waiting(&decide(&work, &busy)), ["Failed", "Succeeded"]);
+    // Whoever does not want to wait cancels.
+    let cancelled = group::decide(&work, true, &busy, at(10));
+    let failure = finished(&cancelled).ended.failure().unwrap();
+    assert_eq!(failure.details[1].code, "Canceled");
 }
 
 #[test]

@@ -19,6 +19,8 @@ pub struct Put {
     pub properties: Value,
     /// The indexes of the puts that come first, in ascending order.
     pub needs: Vec<usize>,
+    /// The addresses of what it refers to and that is not put, once everything has moved.
+    pub stays: Vec<ReferenceId>,
     /// What it refers to that nothing will be at, as far as can be told, each with the place of the reference.
     pub unmet: Vec<(String, ReferenceId)>,
 }
@@ -43,7 +45,7 @@ pub(crate) fn puts(
             puts.push(None);
             continue;
         };
-        let mut unmet = Vec::new();
+        let (mut unmet, mut stays) = (Vec::new(), BTreeSet::new());
         visit(properties, |at, expression| {
             for address in expression.iter().flat_map(|it| it.addresses()) {
                 let Some(target) = names.get(*user, &address.name) else {
@@ -51,7 +53,7 @@ pub(crate) fn puts(
                 };
                 match among.get(&target) {
                     Some(put) => drop(needs.insert(*put)),
-                    None if is_there(target) => {}
+                    None if is_there(target) => drop(stays.insert(target)),
                     None => unmet.push((
                         format!("{place}/properties{at}"),
                         resources.id(target).clone(),
@@ -69,6 +71,10 @@ pub(crate) fn puts(
             resource: user - first,
             properties: linked,
             needs: Vec::new(),
+            stays: stays
+                .into_iter()
+                .map(|it| resources.id(it).clone())
+                .collect(),
             unmet,
         }));
     }

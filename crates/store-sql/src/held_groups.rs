@@ -16,7 +16,6 @@ statements! {
     HOLDER = ["SELECT operation AS id FROM held_groups WHERE group_key "]
         postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
         sqlite "IN (SELECT value FROM json_each($1))" [" AND operation <> $2 ORDER BY group_key LIMIT 1"];
-    HOLDS = ["SELECT group_key FROM held_groups WHERE operation = $1"] lock " FOR SHARE";
 }
 
 /// Lets a deployment hold groups, each given once. The caller has locked them, and nobody else holds one.
@@ -51,18 +50,6 @@ pub(crate) async fn holder(
     let row = transaction.fetch_optional(HOLDER, values).await?;
     let id = row.map(|row| parsed(row.get("id")?));
     Ok(id.transpose()?)
-}
-
-/// Refuses what only a live deployment may do, if it has ended. It does not end until the transaction does.
-pub(crate) async fn refuse_ended(
-    transaction: &mut Transaction,
-    operation: OperationId,
-) -> Result<(), Abort> {
-    let values = values![operation.to_string()];
-    match transaction.fetch(HOLDS, values).await?.is_empty() {
-        false => Ok(()),
-        true => Err(Error::LeaseLost.into()),
-    }
 }
 
 fn keys(groups: &[GroupId]) -> Result<String, Error> {

@@ -12,8 +12,8 @@ use crate::database::{Abort, Transaction, Value, statements, values};
 use crate::json::{count, to_json};
 use crate::reference_row::plain_columns;
 use crate::{
-    busy, events, groups, held_groups, leftover_row, operation_row, refactor_row, reference_row,
-    role_assignments,
+    busy, events, groups, held_groups, leftover_row, operation_row, operations, refactor_row,
+    reference_row, role_assignments,
 };
 
 /// How many rows a statement moves.
@@ -70,8 +70,9 @@ pub(crate) async fn apply(
     transaction: &mut Transaction,
     new: &ApplyRefactor,
 ) -> Result<Refactor, Abort> {
-    if let Some(deployment) = new.taken_back_by {
-        held_groups::refuse_ended(transaction, deployment).await?;
+    let by = new.taken_back_by.as_ref().map(|lease| lease.operation);
+    if let Some(lease) = &new.taken_back_by {
+        operations::hold(transaction, lease).await?;
     }
     if new.is_planned {
         let planned = recorded(transaction, new.record.id).await?;
@@ -102,7 +103,7 @@ pub(crate) async fn apply(
         ..new.clone()
     };
     let relocated = rules::relocate(new, &before)?;
-    refuse_live(transaction, &before, &relocated, new.taken_back_by).await?;
+    refuse_live(transaction, new, &before, &relocated, by).await?;
 
     for group in &relocated.created {
         groups::create(transaction, group).await?;
@@ -112,7 +113,7 @@ pub(crate) async fn apply(
         events::append_all(transaction, batch).await?;
     }
     let emptied = rules::emptied(new, undone.as_ref(), &before);
-    let removed = remove_emptied(transaction, emptied, new.taken_back_by).await?;
+    let removed = remove_emptied(transaction, emptied, by).await?;
     if let Some(undone) = &undone {
         refactor_row::write(transaction, undone).await?;
     }
@@ -160,6 +161,7 @@ async fn lock(transaction: &mut Transaction, new: &ApplyRefactor) -> Result<Befo
 /// and what it does to references it does by their resource.
 async fn refuse_live(
     transaction: &mut Transaction,
+    new: &ApplyRefactor,
     before: &BeforeRefactor,
     relocated: &Relocated,
     but: Option<OperationId>,
@@ -168,8 +170,7 @@ async fn refuse_live(
     let excepted = but.map(|operation| operation.to_string());
     let groups = values![to_json(&groups)?, excepted.unwrap_or_default()];
     refuse_any(transaction, BUSY_GROUPS, groups).await?;
-    let groups = before.groups.values().map(|group| group.id.clone());
-    let groups: Vec<GroupId> = groups.collect();
+    let groups: Vec<GroupId> = rules::held_by(new).into_values().collect();
     if let Some(holder) = held_groups::holder(transaction, &groups, but).await? {
         return Err(Error::Busy(holder).into());
     }

@@ -23,7 +23,7 @@ statements! {
         postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
         sqlite "IN (SELECT value FROM json_each($1))";
     CHILDREN = ["SELECT ", columns!(), " FROM operations WHERE parent = $1 ORDER BY accepted_at, id"];
-    /// Prevents a child from being started under a lease that another worker takes in the meantime.
+    /// Prevents what is done under a lease that another worker takes in the meantime.
     HOLD = ["SELECT cancel_requested_at FROM operations WHERE id = $1 AND lease_owner = $2 AND generation = $3"] lock " FOR UPDATE";
     /// What the step does not know of limits when the operation is due: a cancel request (`$9`), and the end of a child
     /// (`$11`).
@@ -95,10 +95,7 @@ impl Operations for Sql {
 
     async fn accept_child(&self, lease: &Lease, new: NewOperation) -> Result<Accepted, Error> {
         transaction!(self, |tx| async {
-            let owner = lease.owner.as_str();
-            let values = values![lease.operation.to_string(), owner, generation(lease)?];
-            let parent = tx.fetch_optional(HOLD, values).await?;
-            let parent = parent.ok_or(Error::LeaseLost)?;
+            let parent = hold(&mut tx, lease).await?;
             let cancel_requested_at: Option<i64> = parent.get("cancel_requested_at")?;
             let mut accepted = accept(&mut tx, &new, Claimant::Child).await?;
             if let Some(at) = cancel_requested_at {
@@ -227,6 +224,14 @@ impl Sql {
             .map(|row| read(row).map_err(|error| note(row, error)));
         operations.flatten().collect()
     }
+}
+
+/// Keeps another worker from taking the lease until the transaction ends.
+pub(crate) async fn hold(transaction: &mut Transaction, lease: &Lease) -> Result<Row, Abort> {
+    let owner = lease.owner.as_str();
+    let values = values![lease.operation.to_string(), owner, generation(lease)?];
+    let row = transaction.fetch_optional(HOLD, values).await?;
+    Ok(row.ok_or(Error::LeaseLost)?)
 }
 
 /// Writes a step that does not end the operation, under the renewed lease.

@@ -1,11 +1,9 @@
 //! Refactors: what was found, and what has come of it.
 
 use async_trait::async_trait;
-use ucp_model::{
-    CorrelationId, GroupId, OperationId, Refactor, RefactorEvent, RefactorId, Timestamp,
-};
+use ucp_model::{CorrelationId, GroupId, Refactor, RefactorEvent, RefactorId, Timestamp};
 
-use crate::{Error, NewOperation};
+use crate::{Error, Lease, NewOperation};
 
 /// How many refactors the history of groups has at most, where it is compared.
 pub const REFACTORS_MAX: usize = 10_000;
@@ -27,9 +25,9 @@ pub struct ApplyRefactor {
     /// The operation that puts what changes once everything has moved: an apply to a group, with a deployment. It is accepted
     /// with the moves, and holds all groups of that deployment until it ends.
     pub deploy: Option<NewOperation>,
-    /// The live deployment whose moves are taken back, since a put of it has failed. It keeps nobody off, and what it has written
-    /// to the references does not matter.
-    pub taken_back_by: Option<OperationId>,
+    /// The lease on the deployment whose moves are taken back, since a put of it has failed. It keeps nobody off, and what was
+    /// written to the references does not matter. One that was deleted meanwhile does not move.
+    pub taken_back_by: Option<Lease>,
     /// Who has asked for it.
     pub caller: String,
     /// Correlates it with the caller's deployment.
@@ -62,17 +60,18 @@ pub trait Refactors: Send + Sync {
     ///
     /// The first error that applies is returned, and nothing is written:
     ///
-    /// - [`Error::LeaseLost`] if the deployment whose moves are taken back has ended.
+    /// - [`Error::LeaseLost`] if it takes moves back, and another worker may.
     /// - [`Error::NoSuchRefactor`] and [`Error::RefactorStatus`] if the record is to be there and to be `Planned`, or what is
     ///   taken back is not `Applied`.
     /// - [`Error::GroupDeleting`] if one of its groups is being deleted.
-    /// - [`Error::PreconditionFailed`] if a group that it creates exists.
+    /// - [`Error::PreconditionFailed`] if a group that it creates exists. An undo takes such a group as it is.
     /// - [`Error::PreconditionFailed`] if its groups have had other events than `history` says.
     /// - [`Error::Busy`] if what moves, or what has one of its new ids, has a live operation.
     /// - For each move: [`Error::PreconditionFailed`] if the reference does not exist or has another ETag, or if the new id has a
     ///   reference that does not move; [`Error::NoSuchGroup`] if its new group does not exist; [`Error::OutcomeUnknown`] if its
     ///   state is `Unknown`, since the register knows it by its id; [`Error::PolicyLowered`] if `keeps_plan_policy` and its new
     ///   group takes more changes.
+    /// - [`Error::PreconditionFailed`] if a deployment creates what has a reference, or updates what has none.
     /// - [`Error::NoSuchGroup`], [`Error::PlanRequired`] and [`Error::ApprovalRequired`] if a group of a put does not exist, or
     ///   takes no change that was not planned.
     /// - [`Error::Busy`] if one of the groups has a live operation as a whole, or is held, or the AWS resource of what moves has

@@ -35,7 +35,7 @@ pub use self::plans::{
 };
 pub use self::predictions::{Predicted, predicted, track_record_key};
 pub use self::refactors::{
-    BeforeRefactor, Relocated, addresses_of, after_history, deployed, emptied, groups_of,
+    BeforeRefactor, Relocated, addresses_of, after_history, deployed, emptied, groups_of, held_by,
     refactored, refuse_status, relocate, undone,
 };
 pub use self::role_assignments::{narrowed, refuse_unjudged, without_group};

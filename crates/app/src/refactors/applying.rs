@@ -1,6 +1,6 @@
 //! Moves, there and back again.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use ucp_access::Right;
 use ucp_model::{
@@ -41,10 +41,8 @@ impl App {
         let found = self.found(&mut declared, caller).await?;
         let history = found.history.brought.clone();
         let (mut planned, groups, puts) = self.planned(plane, &declared, found, caller);
-        let created = planned.content.changes.create.iter();
-        let created: BTreeSet<String> = created.map(ReferenceId::key).collect();
         let is_plane = matches!(declared.base, Base::Plane(_));
-        let puts = self.judged_puts(puts, &groups, &created, is_plane).await?;
+        let puts = self.judged_puts(puts, &groups, is_plane, caller).await?;
         judge_fingerprint(&planned, declared.fingerprint.as_deref())?;
         match declared.mode {
             RefactorMode::Plan => {
@@ -59,7 +57,7 @@ impl App {
                 let deploy = match declared.deploy {
                     Some(on_failure) => {
                         let refactor = (planned.id, &planned.content);
-                        self.new_deployment(refactor, puts, &created, on_failure, caller)
+                        self.new_deployment(refactor, puts, on_failure, caller)
                             .await?
                     }
                     None => None,
@@ -244,6 +242,14 @@ impl App {
             Error::PreconditionFailed | Error::NoSuchGroup => precondition_failed(
                 "What moves, or a group, is not as it was. Nothing has moved. Plan again.",
             ),
+            error @ (Error::PlanRequired | Error::ApprovalRequired) => {
+                let code = match error {
+                    Error::PlanRequired => ErrorCode::PlanRequired,
+                    _ => ErrorCode::ApprovalRequired,
+                };
+                let message = "A group where something is put takes only changes that were planned, and a deployment has no plan. Nothing has moved. Refactor without deploy, and apply the changes under a plan.";
+                Rejection::Conflict(Failure::new(code, message))
+            }
             Error::OutcomeUnknown => {
                 let message = "Something that moves may not exist: the outcome of its create is unknown. Nothing has moved. Let that be decided first: see its group's leftovers.";
                 Rejection::Conflict(Failure::new(ErrorCode::Conflict, message))

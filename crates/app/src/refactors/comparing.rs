@@ -448,6 +448,20 @@ impl Sides {
                 return Err(invalid(details));
             }
         };
+        // What is deployed, by the address that it will have.
+        let mut moved: HashMap<String, &Reference> = references
+            .values()
+            .map(|reference| (reference.id.key(), reference))
+            .collect();
+        for it in &refactor.moves {
+            moved.remove(&it.from.key());
+        }
+        for it in &refactor.moves {
+            if let Some(reference) = references.get(&it.from.key()) {
+                moved.insert(it.to.key(), reference);
+            }
+        }
+        let there = |id: &ReferenceId| moved.get(&id.key()).map(|reference| (*reference).clone());
         let puts = std::mem::take(&mut refactor.puts).into_iter();
         let puts = puts.filter_map(|it| {
             let Declared { place, address, .. } = body.resources.get(it.resource)?;
@@ -456,6 +470,8 @@ impl Sides {
                 return None;
             };
             Some(FoundPut {
+                updates: there(address),
+                stays: it.stays.iter().filter_map(there).collect(),
                 place: place.clone(),
                 reference: address.clone(),
                 put: Box::new(PutResource {
@@ -472,7 +488,8 @@ impl Sides {
                 unmet: it.unmet,
             })
         });
-        let puts = puts.collect();
+        let puts: Vec<FoundPut> = puts.collect();
+        drop(moved);
         Ok(Compared {
             refactor,
             references,

@@ -1,6 +1,6 @@
 //! The puts of what changes, once everything has moved.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -9,8 +9,8 @@ use ucp_model::operation::group::{
     Application, ApplyMember, Deployment, MemberGoal, OnFailure, Task,
 };
 use ucp_model::{
-    Detail, ErrorCode, Failure, GroupId, RefactorContent, RefactorId, ReferenceId, ResourceGroup,
-    Scope,
+    Detail, ErrorCode, Failure, GroupId, RefactorContent, RefactorId, Reference, ReferenceId,
+    ResourceGroup, Scope,
 };
 use ucp_schema::ResourceSchema;
 use ucp_set::{Declarations, DeclaredMember, MEMBERS_MAX, REFERENCES_MAX, objection, visit};
@@ -19,7 +19,7 @@ use ucp_store::NewOperation;
 use super::found::{FoundGroup, FoundPut, as_made};
 use super::in_words;
 use crate::declaring::judge_for_type;
-use crate::sets::placed;
+use crate::sets::{placed, refused_elsewhere};
 use crate::{App, Caller, Rejection};
 
 const INVALID: &str = "What changes cannot be put. Nothing has moved, and nothing was sent. Correct what the details name.";
@@ -32,16 +32,20 @@ pub(super) struct JudgedPuts {
     declarations: Vec<Option<DeclaredMember>>,
     /// What they refer to that nothing will be at.
     unmet: Vec<(String, ReferenceId)>,
+    /// What each updates, with its place.
+    updates: Vec<(String, Reference)>,
+    /// How many of them create something, by the key of the group.
+    creates: HashMap<String, usize>,
 }
 
 impl App {
-    /// Judges the puts as each would be judged by itself. `created` are the keys of the references that they make.
+    /// Judges the puts as each would be judged by itself, without a look at AWS.
     pub(super) async fn judged_puts(
         &self,
         puts: Vec<FoundPut>,
         groups: &[FoundGroup],
-        created: &BTreeSet<String>,
         is_plane: bool,
+        caller: &Caller,
     ) -> Result<JudgedPuts, Rejection> {
         if puts.len() > MEMBERS_MAX {
             let place = if is_plane { "/groups" } else { "/resources" };
@@ -67,21 +71,36 @@ impl App {
             members: Vec::with_capacity(puts.len()),
             declarations: Vec::with_capacity(puts.len()),
             unmet: Vec::new(),
+            updates: Vec::new(),
+            creates: HashMap::new(),
         };
         for it in puts {
+            // What is referred to is read from AWS.
+            for Reference { id, scope, .. } in &it.stays {
+                caller.judge_type(Right::Read, scope, &id.type_name, "read")?;
+            }
             self.judge_links(&it, &schemas, &mut details);
             let group = groups.get(&it.reference.group.key());
             let group =
                 group.ok_or_else(|| Rejection::Internal("a named group was lost".into()))?;
-            let has_reference = !created.contains(&it.reference.key());
-            match self.judge_put(&it, group, has_reference).await {
+            match self.judge_put(&it, group).await {
                 Ok(()) => {}
                 Err(Rejection::Invalid(failure) | Rejection::TooLarge(failure)) => {
                     details.extend(placed(&it.place, failure));
                 }
                 Err(refused) => return Err(refused),
             }
-            let FoundPut { put, unmet, .. } = it;
+            let FoundPut {
+                put,
+                unmet,
+                updates,
+                place,
+                ..
+            } = it;
+            match updates {
+                Some(reference) => judged.updates.push((place, reference)),
+                None => *judged.creates.entry(it.reference.group.key()).or_default() += 1,
+            }
             judged.members.push(ApplyMember {
                 symbolic_name: in_words(&it.reference),
                 reference: it.reference,
@@ -103,14 +122,10 @@ impl App {
         }
     }
 
-    async fn judge_put(
-        &self,
-        it: &FoundPut,
-        group: &ResourceGroup,
-        has_reference: bool,
-    ) -> Result<(), Rejection> {
+    async fn judge_put(&self, it: &FoundPut, group: &ResourceGroup) -> Result<(), Rejection> {
         let FoundPut { put, schema, .. } = it;
         judge_for_type(&put.properties, &put.tags, schema)?;
+        let has_reference = it.updates.is_some();
         self.judge_draft(put, schema, group, has_reference).await
     }
 
@@ -152,7 +167,6 @@ impl App {
         &self,
         (refactor, content): (RefactorId, &RefactorContent),
         judged: JudgedPuts,
-        created: &BTreeSet<String>,
         on_failure: OnFailure,
         caller: &Caller,
     ) -> Result<Option<NewOperation>, Rejection> {
@@ -160,11 +174,13 @@ impl App {
             members,
             declarations,
             unmet,
+            updates,
+            creates,
         } = judged;
         let Some(first) = members.first() else {
             return Ok(None);
         };
-        let group = first.reference.group.clone();
+        let group = lasting(content).unwrap_or(&first.reference.group).clone();
         refuse_unmet(&unmet)?;
         for member in &members {
             let type_name = &member.reference.type_name;
@@ -174,15 +190,15 @@ impl App {
         for scope in scopes {
             self.parts.accounts.verify(scope).await?;
         }
-        let mut more: HashMap<String, (&GroupId, usize)> = HashMap::new();
-        for member in &members {
-            let group = &member.reference.group;
-            let (_, count) = more.entry(group.key()).or_insert((group, 0));
-            *count += usize::from(created.contains(&member.reference.key()));
+        let groups = members.iter().map(|member| &member.reference.group);
+        let groups: BTreeMap<String, &GroupId> = groups.map(|it| (it.key(), it)).collect();
+        let arrivals = arrivals(content);
+        for (key, group) in groups {
+            let more = creates.get(&key).copied().unwrap_or_default();
+            let more = more.saturating_add_signed(arrivals.get(&key).copied().unwrap_or_default());
+            self.admit_set(group, &caller.name, more).await?;
         }
-        for (group, count) in more.into_values() {
-            self.admit_set(group, &caller.name, count).await?;
-        }
+        self.refuse_protected(&updates).await?;
         let application = Application {
             members,
             has_outputs: false,
@@ -201,6 +217,41 @@ impl App {
         self.declare(&mut new, &declarations)?;
         Ok(Some(new))
     }
+}
+
+impl App {
+    /// Refuses changes that the policies of other groups do not take.
+    async fn refuse_protected(&self, updates: &[(String, Reference)]) -> Result<(), Rejection> {
+        let mut details = Vec::new();
+        for (place, reference) in updates {
+            let Some(target) = reference.target() else {
+                continue;
+            };
+            let own = Some(&reference.id.group);
+            if let Some(failure) = self.refused_elsewhere(&target, own, false).await? {
+                details.extend(placed(place, failure));
+            }
+        }
+        refused_elsewhere(details)
+    }
+}
+
+/// Returns a group that is there before and afterwards, also if everything moves back: the operation is listed there.
+fn lasting(content: &RefactorContent) -> Option<&GroupId> {
+    let changed = content.groups.create.iter().chain(&content.groups.remove);
+    let changed: BTreeSet<String> = changed.map(|group| group.id.key()).collect();
+    let mut named = content.named.iter();
+    named.find(|group| !changed.contains(&group.key()))
+}
+
+/// Returns how many more references each group has once everything has moved.
+fn arrivals(content: &RefactorContent) -> HashMap<String, isize> {
+    let mut arrivals: HashMap<String, isize> = HashMap::new();
+    for it in &content.moves {
+        *arrivals.entry(it.to.group.key()).or_default() += 1;
+        *arrivals.entry(it.from.group.key()).or_default() -= 1;
+    }
+    arrivals
 }
 
 /// Refuses puts that refer to what will not be there.

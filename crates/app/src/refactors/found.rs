@@ -44,6 +44,10 @@ impl FoundGroup {
 
 /// A put of what a refactor changes.
 pub(super) struct FoundPut {
+    /// What it updates, as it is deployed; none if it creates something.
+    pub(super) updates: Option<Reference>,
+    /// The resources that it refers to and that are not put, as they are deployed.
+    pub(super) stays: Vec<Reference>,
     /// The place of its resource, as a JSON Pointer into the body.
     pub(super) place: String,
     /// Its reference, once everything has moved.

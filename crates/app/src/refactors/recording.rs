@@ -40,6 +40,7 @@ impl App {
                 identifier: it.identifier.clone(),
                 reason: it.reason.as_str().to_owned(),
                 etag: Some(reference.etag().as_str().to_owned()),
+                lineage: None,
             })
         });
         let moves: Vec<RefactorMove> = moves.collect();
@@ -105,6 +106,7 @@ impl App {
             taken_events: Vec::new(),
             undoes: None,
             deployment: None,
+            is_deployed: declared.deploy.is_some(),
         };
         (self.record(id, plane, content, caller), groups, puts)
     }

@@ -8,7 +8,7 @@ mod seen;
 mod what_if;
 
 pub(crate) use self::judging::UNLISTED_MAX;
-pub(crate) use self::obstacle::placed;
+pub(crate) use self::obstacle::{placed, refused_elsewhere};
 pub(crate) use self::seen::value_of;
 pub(crate) use self::what_if::SHOWN_MAX_BYTES;
 

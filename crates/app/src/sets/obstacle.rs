@@ -45,7 +45,7 @@ impl Obstacle {
 }
 
 /// Refuses a set with changes that the policies of other groups do not take.
-pub(super) fn refused_elsewhere(details: Vec<Detail>) -> Result<(), Rejection> {
+pub(crate) fn refused_elsewhere(details: Vec<Detail>) -> Result<(), Rejection> {
     let required = ErrorCode::PlanRequired.as_str();
     let code = match details.iter().all(|detail| detail.code == required) {
         _ if details.is_empty() => return Ok(()),

@@ -504,7 +504,6 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             "held_groups::HOLDER",
             (values![r#"["group-2000", "group-2001"]"#, ""], 2),
         ),
-        ("held_groups::HOLDS", (values!["operation-100"], IN_GROUP)),
         ("busy::BUSY_APPLY", (values!["group-200"], 1)),
         (
             "operation_row::INSERT",

@@ -153,10 +153,19 @@ pub async fn what_a_live_deployment_has_moved_is_taken_back(store: Engine) {
         ..deployment(7, 1)
     });
     let record = store.apply_refactor(new).await.unwrap();
+    let stale = claim_one(&store, at(11)).await;
+    let claimed = claim_one(&store, at(5_000)).await;
     let back = |number: u64| ApplyRefactor {
-        taken_back_by: Some(operation_id(7)),
+        taken_back_by: Some(claimed.lease.clone()),
         ..applying(number, record.inverse(), 40)
     };
+    // Another worker has it.
+    let late = ApplyRefactor {
+        taken_back_by: Some(stale.lease.clone()),
+        ..back(2)
+    };
+    let error = refused(&store, late).await;
+    assert!(matches!(error, Error::LeaseLost), "{error:?}");
     let by_hand = ApplyRefactor {
         taken_back_by: None,
         ..back(2)
@@ -180,8 +189,6 @@ pub async fn what_a_live_deployment_has_moved_is_taken_back(store: Engine) {
     let error = refused(&store, back(5)).await;
     assert!(matches!(error, Error::RefactorStatus(_)), "{error:?}");
 
-    // A worker that has lost it comes too late.
-    let claimed = claim_one(&store, at(41)).await;
     let end = end_on_group(&claimed.operation, failed(), at(42));
     finish(&store, &claimed.lease, end).await;
     let error = refused(&store, back(5)).await;
@@ -208,4 +215,108 @@ pub async fn a_deployment_is_refused_by_the_policy_of_a_group(store: Engine) {
         ..new
     };
     store.apply_refactor(only_moved).await.unwrap();
+}
+
+/// A group that is removed, or is not there yet, is held as well.
+pub async fn a_group_that_does_not_exist_is_held(store: Engine) {
+    for name in ["rg", "web"] {
+        with_group(&store, name).await;
+    }
+    map(&store, 1, "a", "x", false).await;
+    let mut new = deploy(&store, 7, 1).await;
+    new.record.content.named = vec![group("rg"), group("web"), group("gone")];
+    let named = new.record.content.named.clone();
+    let puts = vec![(address("web", "put"), scope())];
+    new.deploy = Some(on_group(7, "web", deploying(refactor_id(1), named, puts)));
+    store.apply_refactor(new).await.unwrap();
+    let mut other = moving(&store, 3, &[]).await;
+    other.record.content.named = vec![group("gone")];
+    let error = refused(&store, other).await;
+    assert!(
+        matches!(error, Error::Busy(busy) if busy == operation_id(7)),
+        "{error:?}"
+    );
+}
+
+/// Whatever has happened since it was judged.
+pub async fn a_deployment_creates_what_is_not_there_and_updates_what_is(store: Engine) {
+    for name in ["rg", "web"] {
+        with_group(&store, name).await;
+    }
+    map(&store, 1, "a", "x", false).await;
+    map(&store, 2, "c", "y", false).await;
+    let new = deploy(&store, 7, 1).await;
+    let changing = |create: &[ReferenceId], update: &[ReferenceId]| {
+        let mut new = new.clone();
+        new.record.content.changes.create = create.to_vec();
+        new.record.content.changes.update = update.to_vec();
+        new
+    };
+    let (moved, vacated) = (address("web", "b"), address("rg", "a"));
+    let (there, missing) = (address("rg", "c"), address("web", "put"));
+    for wrong in [
+        changing(std::slice::from_ref(&there), &[]),
+        changing(std::slice::from_ref(&moved), &[]),
+        changing(&[], std::slice::from_ref(&missing)),
+        changing(&[], std::slice::from_ref(&vacated)),
+    ] {
+        let error = refused(&store, wrong).await;
+        assert!(matches!(error, Error::PreconditionFailed), "{error:?}");
+    }
+    let right = changing(&[missing, vacated], &[there, moved]);
+    store.apply_refactor(right).await.unwrap();
+}
+
+/// What somebody has deleted stays away, and what he has put in its place stays there. A group that he has made again is good.
+pub async fn what_has_gone_meanwhile_is_not_taken_back(store: Engine) {
+    with_group(&store, "rg").await;
+    for (number, name) in [(1, "a"), (2, "c"), (3, "d")] {
+        map(&store, number, name, &format!("x{number}"), false).await;
+    }
+    with_group(&store, "web").await;
+    let made = store.get_resource_group(&group("rg")).await.unwrap();
+    let moves = [
+        (address("rg", "a"), address("web", "a")),
+        (address("rg", "c"), address("web", "c")),
+        (address("rg", "d"), address("web", "d")),
+    ];
+    let named = vec![group("rg"), group("web")];
+    let puts = vec![(address("web", "put"), scope())];
+    let mut new = ApplyRefactor {
+        deploy: Some(on_group(7, "web", deploying(refactor_id(1), named, puts))),
+        ..moving(&store, 1, &moves).await
+    };
+    new.record.content.groups.remove = vec![recorded(&made)];
+    let record = store.apply_refactor(new).await.unwrap();
+    assert_eq!(record.content.groups.remove.len(), 1);
+    with_group(&store, "rg").await;
+    let correlation = correlation();
+    for name in ["c", "d"] {
+        let gone = address("web", name);
+        let forget = store.forget_reference(&gone, true, "ann", &correlation, at(20));
+        forget.await.unwrap();
+    }
+    let anew = with(put(9, "-"), |new| new.reference = Some(address("web", "d")));
+    accept(&store, anew).await;
+    let all = claim(&store, at(21)).await;
+    let of = |number: u64| {
+        let mut all = all.iter();
+        all.find(|it| it.operation.header.id == operation_id(number))
+            .unwrap()
+    };
+    let end = applied(&of(9).operation, "x9", false);
+    finish(&store, &of(9).lease, end).await;
+
+    let back = ApplyRefactor {
+        taken_back_by: Some(of(7).lease.clone()),
+        ..applying(3, record.inverse(), 40)
+    };
+    let back = store.apply_refactor(back).await.unwrap();
+    assert_eq!(back.content.moves.len(), 1);
+    assert!(back.content.groups.create.is_empty());
+    let at_address = async |id: ReferenceId| store.get_reference(&id).await.unwrap();
+    assert!(at_address(address("rg", "a")).await.is_some());
+    assert!(at_address(address("rg", "c")).await.is_none());
+    assert!(at_address(address("rg", "d")).await.is_none());
+    assert!(at_address(address("web", "d")).await.is_some());
 }

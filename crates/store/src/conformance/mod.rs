@@ -174,6 +174,9 @@ macro_rules! conformance {
                 a_deployment_holds_its_groups_until_it_ends
                 what_a_live_deployment_has_moved_is_taken_back
                 a_deployment_is_refused_by_the_policy_of_a_group
+                a_group_that_does_not_exist_is_held
+                a_deployment_creates_what_is_not_there_and_updates_what_is
+                what_has_gone_meanwhile_is_not_taken_back
             }
             remembering {
                 a_plane_keeps_its_first_casing

@@ -42,6 +42,7 @@ fn relocated(from: ReferenceId, to: ReferenceId, etag: Option<String>) -> Refact
         identifier: None,
         reason: "Mapping".to_owned(),
         etag,
+        lineage: None,
     }
 }
 

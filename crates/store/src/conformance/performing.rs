@@ -499,7 +499,10 @@ impl Stage {
                 };
                 let mut new = applying(number, applied.inverse(), 30);
                 new.record.id = self.refactor(number);
-                new.taken_back_by = Some(self.id(operation));
+                let Some(claimed) = self.claimed(operation) else {
+                    return "not claimed".to_owned();
+                };
+                new.taken_back_by = Some(claimed.lease);
                 format!("{:?}", store.apply_refactor(new).await)
             }
             Act::KeepRefactor(number) => {

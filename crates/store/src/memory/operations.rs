@@ -424,7 +424,7 @@ impl Tables {
         rows.filter(move |row| row.operation.header.parent == Some(parent))
     }
 
-    pub(super) fn is_live(&self, id: Option<OperationId>) -> bool {
+    fn is_live(&self, id: Option<OperationId>) -> bool {
         let row = id.and_then(|id| self.operations.get(&id));
         row.is_some_and(|row| !row.operation.is_terminal())
     }

@@ -25,8 +25,9 @@ impl Refactors for Memory {
     async fn apply_refactor(&self, new: ApplyRefactor) -> Result<Refactor, Error> {
         let mut tables = self.tables();
         let id = new.record.id;
-        if new.taken_back_by.is_some() && !tables.is_live(new.taken_back_by) {
-            return Err(Error::LeaseLost);
+        let by = new.taken_back_by.as_ref().map(|lease| lease.operation);
+        if let Some(lease) = &new.taken_back_by {
+            tables.leased(lease)?;
         }
         if new.is_planned {
             let planned = tables.refactors.get(&id).ok_or(Error::NoSuchRefactor)?;
@@ -45,7 +46,7 @@ impl Refactors for Memory {
         let changed_at = rules::after_history(&new, &brought)?;
         let new = at(new, changed_at);
         let relocated = rules::relocate(&new, &before)?;
-        tables.refuse_live(&before, &relocated, new.taken_back_by)?;
+        tables.refuse_live(&new, &before, &relocated, by)?;
 
         for group in &relocated.created {
             tables.groups.insert(group.id.key(), group.clone());
@@ -61,7 +62,7 @@ impl Refactors for Memory {
         tables.events.extend(events);
         let mut removed = Vec::new();
         for group in rules::emptied(&new, undone.as_ref(), &before) {
-            removed.extend(tables.remove_emptied(&group.id, new.taken_back_by));
+            removed.extend(tables.remove_emptied(&group.id, by));
         }
         if let Some(undone) = undone {
             tables.refactors.insert(undone.id, undone);
@@ -168,6 +169,7 @@ impl Tables {
     /// Refuses a refactor if an operation is live on one of its groups as a whole, or on the AWS resource of what moves.
     fn refuse_live(
         &self,
+        new: &ApplyRefactor,
         before: &BeforeRefactor,
         relocated: &Relocated,
         but: Option<OperationId>,
@@ -183,7 +185,8 @@ impl Tables {
         if let Some((_, busy)) = live.map(|row| place(&row.operation)).min() {
             return Err(Error::Busy(busy));
         }
-        let mut groups = before.groups.keys();
+        let groups = rules::held_by(new);
+        let mut groups = groups.keys();
         if let Some(busy) = groups.find_map(|group| self.deployment_of(group, but)) {
             return Err(Error::Busy(busy));
         }

@@ -7,7 +7,7 @@ use ucp_model::operation::group::{Application, Task};
 use ucp_model::operation::{GroupWork, Work};
 use ucp_model::{
     GroupId, NewResourceGroup, Operation, ProvisioningState, Refactor, RefactorEvent,
-    RefactorGroup, RefactorStatus, Reference, ReferenceId, ResourceGroup, Timestamp,
+    RefactorGroup, RefactorMove, RefactorStatus, Reference, ReferenceId, ResourceGroup, Timestamp,
 };
 
 use super::history::moved;
@@ -38,10 +38,22 @@ pub fn groups_of(new: &ApplyRefactor) -> BTreeMap<String, GroupId> {
         .collect()
 }
 
-/// Returns the keys of the old and the new ids of what moves.
+/// Returns the groups that no deployment may hold: those that it concerns, and all that it names, by their keys. One that does not
+/// exist may be held too.
+pub fn held_by(new: &ApplyRefactor) -> BTreeMap<String, GroupId> {
+    let named = new.record.content.named.iter();
+    let named = named.map(|group| (group.key(), group.clone()));
+    groups_of(new).into_iter().chain(named).collect()
+}
+
+/// Returns the keys of the old and the new ids of what moves, and of the ids of what is put then.
 pub fn addresses_of(new: &ApplyRefactor) -> BTreeSet<String> {
-    let moves = new.record.content.moves.iter();
-    moves.flat_map(|it| [it.from.key(), it.to.key()]).collect()
+    let content = &new.record.content;
+    let moves = content.moves.iter();
+    let moves = moves.flat_map(|it| [it.from.key(), it.to.key()]);
+    let changes = content.changes.create.iter().chain(&content.changes.update);
+    let puts = changes.filter(|_| new.deploy.is_some());
+    moves.chain(puts.map(ReferenceId::key)).collect()
 }
 
 /// Refuses a refactor whose groups have had other events than it was judged with. Returns when it is applied: after what has
@@ -104,16 +116,22 @@ pub fn relocate(new: &ApplyRefactor, before: &BeforeRefactor) -> Result<Relocate
             body: group.body.clone(),
         };
         let made = ResourceGroup::put(None, made, now);
-        if groups.insert(group.id.key(), made.clone()).is_some() {
-            return Err(Error::PreconditionFailed);
+        let is_there = groups.contains_key(&group.id.key());
+        match new.record.content.undoes {
+            // Somebody has made it again.
+            Some(_) if is_there => continue,
+            None if is_there => return Err(Error::PreconditionFailed),
+            Some(_) | None => {}
         }
+        groups.insert(group.id.key(), made.clone());
         created.push(made);
     }
     let mut relocated = Relocated {
         created,
         ..Relocated::default()
     };
-    let moves = &new.record.content.moves;
+    let moves = new.record.content.moves.iter();
+    let moves: Vec<&RefactorMove> = moves.filter(|it| is_there(it, new, before)).collect();
     let leave: BTreeSet<String> = moves.iter().map(|it| it.from.key()).collect();
     let arrive: BTreeSet<String> = moves.iter().map(|it| it.to.key()).collect();
     if leave.len() < moves.len() || arrive.len() < moves.len() {
@@ -160,6 +178,14 @@ pub fn relocate(new: &ApplyRefactor, before: &BeforeRefactor) -> Result<Relocate
         relocated.references.push((reference.id.clone(), after));
     }
     if let Some(application) = new.deploy.as_ref().and_then(application) {
+        let is_occupied = |id: &ReferenceId| {
+            let key = id.key();
+            arrive.contains(&key) || before.references.contains_key(&key) && !leave.contains(&key)
+        };
+        let changes = &new.record.content.changes;
+        if changes.create.iter().any(is_occupied) || !changes.update.iter().all(is_occupied) {
+            return Err(Error::PreconditionFailed);
+        }
         for member in &application.members {
             let group = groups.get(&member.reference.group.key());
             let group = group.ok_or(Error::NoSuchGroup)?;
@@ -167,6 +193,17 @@ pub fn relocate(new: &ApplyRefactor, before: &BeforeRefactor) -> Result<Relocate
         }
     }
     Ok(relocated)
+}
+
+/// Whether a move has something to move. Of what is taken back, somebody may have deleted a reference, and put another one at
+/// its id.
+fn is_there(it: &RefactorMove, new: &ApplyRefactor, before: &BeforeRefactor) -> bool {
+    let reference = before.references.get(&it.from.key());
+    let is_same = |reference: &Reference| {
+        let lineage = it.lineage.as_ref();
+        lineage.is_none_or(|lineage| *lineage == reference.lineage)
+    };
+    new.taken_back_by.is_none() || reference.is_some_and(is_same)
 }
 
 /// Returns the operation that a refactor is deployed by, and the groups that it holds.
@@ -193,8 +230,8 @@ fn application(deploy: &NewOperation) -> Option<&Application> {
     }
 }
 
-/// Returns the record to write: with the ids and the ETags of what has moved as they were recorded and are from now on, and the
-/// groups that were removed as they were.
+/// Returns the record to write: with the ids and the ETags of what has moved as they were recorded and are from now on, the
+/// groups that were made, and those that were removed as they were.
 pub fn refactored(
     new: &ApplyRefactor,
     relocated: &Relocated,
@@ -202,12 +239,26 @@ pub fn refactored(
 ) -> Refactor {
     let mut record = new.record.clone();
     record.status = RefactorStatus::Applied;
-    let moves = record.content.moves.iter_mut();
-    for (it, (before, after)) in moves.zip(&relocated.references) {
-        it.from = before.clone();
-        it.to = after.id.clone();
-        it.etag = Some(after.etag().as_str().to_owned());
-    }
+    let moved = relocated.references.iter();
+    let moved: BTreeMap<String, _> = moved.map(|moved| (moved.0.key(), moved)).collect();
+    let moves = record.content.moves.into_iter();
+    let moves = moves.filter_map(|it| {
+        let (before, after) = moved.get(&it.from.key())?;
+        Some(RefactorMove {
+            from: before.clone(),
+            to: after.id.clone(),
+            etag: Some(after.etag().as_str().to_owned()),
+            lineage: Some(after.lineage.clone()),
+            ..it
+        })
+    });
+    record.content.moves = moves.collect();
+    let created = relocated.created.iter().map(|group| group.id.key());
+    let created: BTreeSet<String> = created.collect();
+    let groups = &mut record.content.groups;
+    groups
+        .create
+        .retain(|group| created.contains(&group.id.key()));
     record.content.groups.remove = removed
         .into_iter()
         .map(|group| RefactorGroup {

@@ -370,7 +370,9 @@ impl<'a> Step<'a> {
         let failures = self.count(|state| !state.is_good());
         let (ended, outputs, reason) = if is_cancelled {
             let moves = match &self.application.deployment {
-                Some(_) => " What has moved stays: undo the refactor to take it back.",
+                Some(_) => {
+                    " What has moved stays. If no put has written it, undo the refactor; or else move it back by another one."
+                }
                 None => "",
             };
             let message = format!(
@@ -384,7 +386,7 @@ impl<'a> Step<'a> {
         } else if failures > 0 {
             let failure = match self.application.deployment.as_deref() {
                 None => self.failure(failures),
-                Some(deployment) => match Moves::after(deployment, survey) {
+                Some(deployment) => match Moves::after(deployment, survey, is_cancel_requested) {
                     Ok(moves) => self.refactor_failure(failures, &moves),
                     Err(wait) => return self.without_moves(done, wait),
                 },
@@ -446,23 +448,31 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Goes on to take the moves back.
+    /// Goes on to take the moves back. First it is written that every member is over: one that begins afterwards would
+    /// find its alias vacated.
     fn without_moves(self, done: u32, back: Back) -> Decision {
-        match back {
-            Back::Now => Decision {
-                next: Next::TakeBack,
-                reason: "some members have failed",
-            },
-            Back::Later => Decision {
-                next: Next::Wait(Moved {
-                    done,
-                    outcomes: BTreeMap::new(),
-                    due_at: self.now.after(BUSY_RETRY),
-                    members: self.statuses,
-                    output_tries: self.operation.output_tries,
-                }),
-                reason: "what has moved is in use, so it is taken back later",
-            },
+        let (due_at, reason) = match back {
+            Back::Now if self.operation.members == self.statuses => {
+                return Decision {
+                    next: Next::TakeBack,
+                    reason: "some members have failed",
+                };
+            }
+            Back::Now => (self.now, "some members have failed"),
+            Back::Later => (
+                self.now.after(BUSY_RETRY),
+                "what has moved is in use, so it is taken back later",
+            ),
+        };
+        Decision {
+            next: Next::Wait(Moved {
+                done,
+                outcomes: BTreeMap::new(),
+                due_at,
+                members: self.statuses,
+                output_tries: self.operation.output_tries,
+            }),
+            reason,
         }
     }
 
@@ -477,12 +487,12 @@ impl<'a> Step<'a> {
     fn refactor_failure(&self, failures: usize, moves: &Moves) -> Failure {
         let (what, then) = match moves {
             Moves::TakenBack => (
-                "What has moved was taken back.",
+                "Everything is at its old address again.",
                 "Fix the causes, and send the refactor again.",
             ),
             Moves::Kept => (
                 "What has moved stays.",
-                "Fix the causes, and send the refactor again, or undo it.",
+                "Fix the causes, and send the refactor again.",
             ),
             Moves::Stuck(_) => (
                 "What has moved stays, since it could not be taken back.",
@@ -538,13 +548,24 @@ enum Back {
 }
 
 impl Moves {
-    fn after(deployment: &Deployment, survey: &Survey) -> Result<Self, Back> {
+    fn after(
+        deployment: &Deployment,
+        survey: &Survey,
+        is_cancel_requested: bool,
+    ) -> Result<Self, Back> {
         match (deployment.on_failure, &survey.taken_back) {
             (OnFailure::Keep, _) => Ok(Self::Kept),
             (OnFailure::Undo, None) => Err(Back::Now),
             (OnFailure::Undo, Some(Ok(()))) => Ok(Self::TakenBack),
             (OnFailure::Undo, Some(Err(Refusal::Lasting(failure)))) => {
                 Ok(Self::Stuck(failure.clone()))
+            }
+            (OnFailure::Undo, Some(Err(Refusal::Busy | Refusal::Later(_))))
+                if is_cancel_requested =>
+            {
+                let message =
+                    "What has moved is in use, and to wait for that was cancelled. It stays.";
+                Ok(Self::Stuck(Failure::new(ErrorCode::Canceled, message)))
             }
             (OnFailure::Undo, Some(Err(Refusal::Busy | Refusal::Later(_)))) => Err(Back::Later),
         }
