@@ -219,6 +219,13 @@ const SHOWN: &[(&str, Shown)] = &[
     ("refactor-types", Here(200, requests::refactor_types)),
     ("refactor-puts", Here(200, requests::refactor_puts)),
     (
+        "refactor-plans",
+        By(
+            "crates/store/src/conformance/refactors.rs",
+            "only_so_many_plans_of_a_maker_are_kept",
+        ),
+    ),
+    (
         "refactor-known",
         By(
             "crates/app/src/refactors/deployed.rs",

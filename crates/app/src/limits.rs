@@ -72,6 +72,12 @@ pub const LIMITS: &[Limit] = &[
         beyond: Beyond::refused_in_detail(400, ErrorCode::BadRequest, "/groups"),
     },
     Limit {
+        name: "refactor-plans",
+        what: "The plans of refactors that are kept of a caller, and that nobody has applied",
+        most: Most::Number(refactors::PLANS_MAX),
+        beyond: Beyond::Told("The earliest ones go."),
+    },
+    Limit {
         name: "refactor-known",
         what: "What is known of the resources in the groups that a refactor names: their last declarations and what AWS has shown, as JSON",
         most: Most::Bytes(DEPLOYED_MAX_BYTES),

@@ -276,7 +276,7 @@ observed! {
 
 observed! {
     Refactors {
-        fn keep_refactor(refactor: Refactor) -> ();
+        fn keep_refactor(refactor: Refactor, most: usize) -> ();
         #[at(Moment::Move)]
         fn apply_refactor(new: ApplyRefactor) -> Refactor;
         fn get_refactor(id: RefactorId) -> Option<Refactor>;

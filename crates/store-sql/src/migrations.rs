@@ -49,6 +49,7 @@ macro_rules! files {
             "0036_refactors",
             "0037_refactor_events",
             "0038_held_groups",
+            "0039_planned_refactors",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

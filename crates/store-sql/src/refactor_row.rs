@@ -47,6 +47,10 @@ statements! {
         postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
         sqlite "IN (SELECT value FROM json_each($1))" ["
             GROUP BY brought_at, refactor ORDER BY brought_at, refactor LIMIT $2"] postgres "))" sqlite ")";
+    /// One that is applied meanwhile stays.
+    REMOVE_PLANNED = ["DELETE FROM refactors WHERE status = 'Planned' AND id "] postgres "= ANY(ARRAY(" sqlite "IN ("
+        ["SELECT id FROM refactors WHERE created_by = $1 AND status = 'Planned'
+            ORDER BY created_at DESC, id DESC LIMIT 1000 OFFSET $2"] postgres "))" sqlite ")";
     REMOVE = ["WITH old AS (
             SELECT id AS old_id FROM refactors WHERE over_at < $1
             ORDER BY over_at, id LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
@@ -137,6 +141,19 @@ pub(crate) async fn remove(
     transaction
         .execute(REMOVE, values![before.as_millis(), limit])
         .await
+}
+
+/// Writes the record of a plan, and removes those that its maker has too many of.
+pub(crate) async fn keep(
+    transaction: &mut Transaction,
+    new: &Refactor,
+    most: usize,
+) -> Result<(), Abort> {
+    insert(transaction, new).await?;
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let values = values![new.created_by.as_str(), most];
+    transaction.execute(REMOVE_PLANNED, values).await?;
+    Ok(())
 }
 
 /// Writes a new record.

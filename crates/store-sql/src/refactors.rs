@@ -9,8 +9,8 @@ use crate::{Sql, moves, refactor_row};
 
 #[async_trait]
 impl Refactors for Sql {
-    async fn keep_refactor(&self, refactor: Refactor) -> Result<(), Error> {
-        transaction!(self, |tx| refactor_row::insert(&mut tx, &refactor))
+    async fn keep_refactor(&self, refactor: Refactor, most: usize) -> Result<(), Error> {
+        transaction!(self, |tx| refactor_row::keep(&mut tx, &refactor, most))
     }
 
     async fn apply_refactor(&self, new: ApplyRefactor) -> Result<Refactor, Error> {

@@ -37,8 +37,9 @@ pub struct ApplyRefactor {
 /// Storage of the records of refactors.
 #[async_trait]
 pub trait Refactors: Send + Sync {
-    /// Stores the record of a new refactor. Nothing moves.
-    async fn keep_refactor(&self, refactor: Refactor) -> Result<(), Error>;
+    /// Stores the record of a refactor that is planned. Nothing moves. Of those that its maker has planned and nobody has
+    /// applied, only the latest `most` stay.
+    async fn keep_refactor(&self, refactor: Refactor, most: usize) -> Result<(), Error>;
 
     /// Moves all references of a refactor at once, so that swaps, cycles and chains of ids move too, and nothing is sent to
     /// AWS. In one transaction its groups are created, each reference gets its new id with an event `move` under both ids, the

@@ -16,6 +16,8 @@ use crate::resource_groups::policy_lowered;
 use crate::{App, Caller, Rejection};
 
 const ACTION: &str = "System.Resources/resourceGroups/refactor/action";
+/// The maximum number of plans that are kept of a caller, and that nobody has applied.
+pub(crate) const PLANS_MAX: usize = 50;
 /// How many addresses a message names.
 const SHOWN: usize = 10;
 
@@ -46,7 +48,8 @@ impl App {
         judge_fingerprint(&planned, declared.fingerprint.as_deref())?;
         match declared.mode {
             RefactorMode::Plan => {
-                self.parts.store.keep_refactor(planned.clone()).await?;
+                let kept = self.parts.store.keep_refactor(planned.clone(), PLANS_MAX);
+                kept.await?;
                 Ok(Refactored {
                     record: planned,
                     deployment: None,

@@ -80,7 +80,8 @@ INSERT INTO track_records (key, type_name, applies, exact)
     SELECT 'type-' || i, 'Type', 1, 1 FROM numbers;
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
 INSERT INTO refactors (id, plane, plane_key, created_by, created_at, status, changed_at, over_at, fingerprint, content)
-    SELECT 'refactor-' || i, '', 'plane-' || (i % 40), '', i, 'Applied', i, i, '', '{}' FROM numbers;
+    SELECT 'refactor-' || i, '', 'plane-' || (i % 40), 'caller-' || (i % 40), i,
+        CASE WHEN i % 40 = 7 THEN 'Planned' ELSE 'Applied' END, i, i, '', '{}' FROM numbers;
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
 INSERT INTO refactor_groups (refactor, group_key, plane_key, created_at, brought_at)
     SELECT 'refactor-' || i, 'group-' || (i / 20), 'plane-7', i, CASE WHEN i % 2 = 1 THEN i END FROM numbers;
@@ -471,6 +472,11 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ),
         // Twice: the rows are found, and then deleted.
         ("refactor_row::REMOVE", (values![1_000, limit], 3 * PAGE)),
+        // All that there are of the caller are counted.
+        (
+            "refactor_row::REMOVE_PLANNED",
+            (values!["caller-7", 98], 105),
+        ),
         // A group, a reference, and the operation on it that is live or that ended last.
         ("references::COUNT", (values!["group-200", limit], PAGE)),
         (

@@ -149,6 +149,7 @@ macro_rules! conformance {
                 records_are_listed_latest_first_by_plane_and_group
                 the_history_of_groups_is_what_was_applied
                 old_records_are_removed
+                only_so_many_plans_of_a_maker_are_kept
             }
             moving {
                 a_reference_keeps_everything_but_its_id

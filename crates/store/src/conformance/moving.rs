@@ -345,7 +345,7 @@ pub async fn a_refactor_is_applied_once_and_undone_once(store: Engine) {
         },
         ..plan.record.clone()
     };
-    store.keep_refactor(kept.clone()).await.unwrap();
+    store.keep_refactor(kept.clone(), 9).await.unwrap();
     let plan = ApplyRefactor {
         record: Refactor {
             status: RefactorStatus::Applied,

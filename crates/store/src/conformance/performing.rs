@@ -508,8 +508,10 @@ impl Stage {
             Act::KeepRefactor(number) => {
                 let mut kept = planned(number, &[], 12);
                 kept.id = self.refactor(number);
+                // Other stages may remove it otherwise.
+                kept.created_by = kept.id.to_string();
                 kept.content.named = vec![self.group()];
-                format!("{:?}", store.keep_refactor(kept).await)
+                format!("{:?}", store.keep_refactor(kept, 50).await)
             }
             Act::RemoveRefactors => {
                 // How many there were depends on the other stages.

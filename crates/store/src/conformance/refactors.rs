@@ -46,7 +46,7 @@ pub(super) fn having(plan: Refactor, status: RefactorStatus, second: i64) -> Ref
 
 async fn keep(store: &Engine, refactors: &[Refactor]) {
     for refactor in refactors {
-        store.keep_refactor(refactor.clone()).await.unwrap();
+        store.keep_refactor(refactor.clone(), 99).await.unwrap();
     }
 }
 
@@ -142,4 +142,31 @@ pub async fn old_records_are_removed(store: Engine) {
     let listed = store.list_refactors("local", Some(&web), None, 9);
     let ids: Vec<RefactorId> = listed.await.unwrap().into_iter().map(|it| it.id).collect();
     assert_eq!(ids, [refactor_id(4), refactor_id(3)]);
+}
+
+/// What was applied is not among them, nor what others have planned.
+pub async fn only_so_many_plans_of_a_maker_are_kept(store: Engine) {
+    let by = |plan: Refactor, maker: &str| Refactor {
+        created_by: maker.to_owned(),
+        ..plan
+    };
+    let applied = having(planned(1, &["web"], 1), RefactorStatus::Applied, 1);
+    let all = [
+        applied,
+        by(planned(2, &["web"], 2), "bob"),
+        planned(3, &["web"], 3),
+        planned(5, &["web"], 4),
+        planned(4, &["web"], 4),
+    ];
+    keep(&store, &all).await;
+    store
+        .keep_refactor(planned(6, &["web"], 5), 2)
+        .await
+        .unwrap();
+    let listed = store.list_refactors("local", None, None, 9).await.unwrap();
+    let ids: Vec<RefactorId> = listed.iter().map(|it| it.id).collect();
+    assert_eq!(ids, [6, 5, 2, 1].map(refactor_id));
+    let web = group("web");
+    let of_group = store.list_refactors("local", Some(&web), None, 9);
+    assert_eq!(of_group.await.unwrap(), listed);
 }

@@ -17,8 +17,19 @@ use crate::{
 
 #[async_trait]
 impl Refactors for Memory {
-    async fn keep_refactor(&self, refactor: Refactor) -> Result<(), Error> {
-        self.tables().refactors.insert(refactor.id, refactor);
+    async fn keep_refactor(&self, refactor: Refactor, most: usize) -> Result<(), Error> {
+        let mut tables = self.tables();
+        let maker = refactor.created_by.clone();
+        tables.refactors.insert(refactor.id, refactor);
+        let planned = tables
+            .refactors
+            .values()
+            .filter(|it| it.status == RefactorStatus::Planned && it.created_by == maker);
+        let mut planned: Vec<_> = planned.map(refactor_place).collect();
+        planned.sort_unstable_by_key(|place| Reverse(*place));
+        for (_, id) in planned.into_iter().skip(most) {
+            tables.refactors.remove(&id);
+        }
         Ok(())
     }
 
