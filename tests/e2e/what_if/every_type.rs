@@ -51,7 +51,7 @@ fn changeable(schema: &ResourceSchema, declared: &Value) -> Vec<String> {
         .collect()
 }
 
-/// A text that is the same for lists in another order.
+/// A text that is the same for lists in another order, and without objects that say nothing.
 fn unordered(value: &Value) -> String {
     match value {
         Value::Array(elements) => {
@@ -62,6 +62,7 @@ fn unordered(value: &Value) -> String {
         }
         Value::Object(members) => {
             let members = members.iter().map(|(name, value)| (name, unordered(value)));
+            let members = members.filter(|(_, value)| value != "[]");
             let mut members: Vec<(&String, String)> = members.collect();
             members.sort_unstable();
             format!("{members:?}")

@@ -1,0 +1,444 @@
+//! Requests for refactors.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use ucp_app::{
+    DeclaredRefactor, DeclaredResource, Mapping, NamedGroup, OnAmbiguity, RefactorBase,
+    RefactorEvent,
+};
+use ucp_model::operation::group::OnFailure;
+use ucp_model::{Detail, GroupId, TypeName, pointer};
+use utoipa::ToSchema;
+
+use super::groups::{PutResourceGroupRequest, ResourceGroupProperties};
+use super::import::{ArmType, ItemScope};
+use super::resources::ActionRequest;
+use crate::members::{self, Misfit, parsed};
+use crate::problem::Problem;
+use crate::validation::Violations;
+
+/// The maximum number of events in a history.
+pub(crate) const EVENTS_MAX: usize = 1_000;
+/// The maximum number of their moves.
+pub(crate) const EVENT_MOVES_MAX: usize = 10_000;
+/// The maximum length of the name of an event.
+pub(crate) const EVENT_ID_MAX_CHARS: usize = 256;
+/// The location of a new group that names none.
+const GLOBAL: &str = "global";
+
+/// The body of `:refactor`: all that the named groups shall hold. Others are not looked at.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RefactorRequest {
+    /// `plan` tells what moves where; `apply` moves it.
+    #[serde(default)]
+    #[schema(value_type = RefactorMode, required)]
+    mode: Option<RefactorMode>,
+    /// The account and region of resources that do not say it themselves.
+    #[serde(default, deserialize_with = "parsed")]
+    #[schema(value_type = Option<String>, example = "/planes/aws/aws/accounts/123456789012/regions/us-west-2")]
+    scope: Option<ItemScope>,
+    /// On the route of a plane: the groups, with all that each shall hold.
+    #[schema(value_type = Option<Vec<RefactorGroupRequest>>)]
+    groups: Option<Vec<Value>>,
+    /// On the route of a group: all that it shall hold.
+    #[schema(value_type = Option<Vec<RefactorResource>>, max_items = 10000)]
+    resources: Option<Vec<Value>>,
+    /// Where resources move to, as far as you say so.
+    #[serde(default)]
+    #[schema(value_type = Option<Vec<RefactorMapping>>)]
+    moves: Vec<RefactorMapping>,
+    /// What stays: addresses, old or new, and types.
+    #[serde(default)]
+    #[schema(value_type = Option<Vec<String>>, example = json!(["web/AWS.S3/Bucket/logs", "AWS.Lambda/Version"]))]
+    exclude: Vec<String>,
+    /// The events that the groups shall have had, in order. What they have not had precedes `moves`.
+    #[schema(value_type = Option<Vec<RefactorEventBody>>)]
+    history: Option<Vec<RefactorEventBody>>,
+    /// What to do about resources that nothing tells apart; `refuse` by default.
+    #[serde(default, with = "OnAmbiguityWord")]
+    #[schema(value_type = Option<OnAmbiguityWord>)]
+    on_ambiguity: OnAmbiguity,
+    /// What becomes of groups that are empty then; `keep` by default.
+    #[serde(default, with = "EmptiedGroupsWord")]
+    #[schema(value_type = Option<EmptiedGroupsWord>)]
+    emptied_groups: ucp_app::EmptiedGroups,
+    /// Whether to put what changes, once everything has moved: what `changes` names as `create` and `update`.
+    #[serde(default)]
+    #[schema(value_type = Option<bool>)]
+    deploy: bool,
+    /// With `deploy`: what becomes of the moves if a put fails; `undo` by default.
+    #[serde(default, with = "OnFailureWord")]
+    #[schema(value_type = Option<OnFailureWord>)]
+    on_failure: OnFailure,
+    /// The fingerprint of a plan that you have seen. If the refactor is another one by now, it is refused.
+    fingerprint: Option<String>,
+}
+
+/// Whether anything moves.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+enum RefactorMode {
+    /// It is only told.
+    Plan,
+    /// Everything moves at once.
+    Apply,
+}
+
+/// What to do about resources that nothing tells apart.
+#[derive(Deserialize, ToSchema)]
+#[serde(remote = "OnAmbiguity", rename_all = "camelCase")]
+#[schema(as = OnAmbiguity)]
+enum OnAmbiguityWord {
+    /// Nothing moves.
+    Refuse,
+    /// They stay, and the rest moves.
+    Leave,
+}
+
+/// What becomes of the moves if a put fails.
+#[derive(Deserialize, ToSchema)]
+#[serde(remote = "OnFailure", rename_all = "camelCase")]
+#[schema(as = OnFailure)]
+enum OnFailureWord {
+    /// They are taken back, once no put is under way.
+    Undo,
+    /// They stay.
+    Keep,
+}
+
+/// What becomes of groups that are empty then.
+#[derive(Deserialize, ToSchema)]
+#[serde(remote = "ucp_app::EmptiedGroups", rename_all = "camelCase")]
+#[schema(as = EmptiedGroups)]
+enum EmptiedGroupsWord {
+    /// They stay.
+    Keep,
+    /// They are removed, if nothing is lost with them.
+    Remove,
+}
+
+/// A move, by addresses: `{group}/{type}/{alias}`, on the route of a group also `{type}/{alias}`, or a reference id.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+pub(crate) struct RefactorMapping {
+    /// The old address.
+    #[schema(example = "my-stack/AWS.SQS/Queue/a")]
+    from: String,
+    /// The new address.
+    #[schema(example = "web/AWS.SQS/Queue/b")]
+    to: String,
+}
+
+/// Moves that belong together, in a history.
+#[derive(Debug, Deserialize, ToSchema)]
+struct RefactorEventBody {
+    /// The name of the event, unique in its history.
+    id: String,
+    /// Its moves. They are made at once.
+    #[serde(default)]
+    #[schema(value_type = Option<Vec<RefactorMapping>>)]
+    moves: Vec<RefactorMapping>,
+}
+
+/// A group of a refactor: its name, what it shall hold, and the members of a PUT, with which it is made if it does not exist.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes what is read in two parts")]
+struct RefactorGroupRequest {
+    /// The name of the group, or its id, which may be on another radius plane.
+    #[schema(example = "web")]
+    name: String,
+    /// All that it shall hold.
+    resources: Vec<RefactorResource>,
+    /// For a group that does not exist: its location, `global` by default.
+    location: Option<String>,
+    /// The same: tags of the group itself.
+    tags: Option<BTreeMap<String, String>>,
+    /// The same: its settings.
+    properties: Option<ResourceGroupProperties>,
+}
+
+/// A resource of a refactor: the members of a `:put` but for `trackedBy` and `planId`, and these.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "describes what is read in two parts")]
+struct RefactorResource {
+    #[serde(flatten)]
+    place: RefactorPlace,
+    #[serde(flatten)]
+    put: ActionRequest,
+}
+
+/// Which resource of a refactor is meant.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct RefactorPlace {
+    /// The alias that shall stand for the resource. It is required.
+    #[schema(example = "b")]
+    alias: Option<String>,
+    /// The resource type; optional when `scope` names it.
+    #[serde(default, deserialize_with = "parsed")]
+    #[schema(value_type = Option<String>, example = "AWS.SQS/Queue")]
+    r#type: Option<ArmType>,
+    /// The account and region of the resource, if it is not that of the body.
+    #[serde(default, deserialize_with = "parsed")]
+    #[schema(value_type = Option<String>)]
+    scope: Option<ItemScope>,
+    /// The primary identifier, if you know it. It tells which deployed resource this is.
+    primary_identifier: Option<String>,
+}
+
+/// The members of [`RefactorPlace`].
+const PLACE: [&str; 4] = ["alias", "primaryIdentifier", "scope", "type"];
+
+impl RefactorRequest {
+    /// Returns how many groups the body names.
+    pub(crate) fn count(body: &Map<String, Value>) -> usize {
+        let groups = body.get("groups").and_then(Value::as_array);
+        groups.map_or(1, Vec::len)
+    }
+
+    /// Reads what is to be refactored at `base`. What is wrong with a group or a resource is noted in its place.
+    pub(crate) fn read(
+        body: Map<String, Value>,
+        base: RefactorBase,
+    ) -> Result<DeclaredRefactor, Problem> {
+        let request: Self = members::read(&Value::Object(body))?;
+        let required = |name: &str| Problem::bad_request(format!("/{name}: is required."));
+        let mode = match request.mode.ok_or_else(|| required("mode"))? {
+            RefactorMode::Plan => ucp_app::RefactorMode::Plan,
+            RefactorMode::Apply => ucp_app::RefactorMode::Apply,
+        };
+        judge_history(request.history.as_deref().unwrap_or_default())?;
+        let mut reading = Reading {
+            scope: request.scope,
+            groups: Vec::new(),
+            resources: Vec::new(),
+        };
+        match (&base, request.groups, request.resources) {
+            (RefactorBase::Plane(_), Some(groups), None) if groups.is_empty() => {
+                return Err(Problem::bad_request(
+                    "/groups: is empty. Name at least one group, with all that it shall hold.",
+                ));
+            }
+            (RefactorBase::Plane(plane), Some(groups), None) => {
+                for (index, group) in groups.into_iter().enumerate() {
+                    let place = format!("/groups/{index}");
+                    if let Err(detail) = reading.group(plane, group, &place) {
+                        reading.groups.push(Err(detail));
+                    }
+                }
+            }
+            (RefactorBase::Group(id), None, Some(resources)) => {
+                let mut violations = Violations::default();
+                let new = made(id.clone(), Map::new(), &mut violations);
+                reading.groups.extend(new.map(|group| {
+                    Ok(NamedGroup {
+                        place: "/resources".to_owned(),
+                        group,
+                    })
+                }));
+                reading.all(id, resources, "");
+            }
+            (RefactorBase::Plane(_), None, None) => return Err(required("groups")),
+            (RefactorBase::Group(_), None, None) => return Err(required("resources")),
+            (RefactorBase::Plane(_), _, Some(_)) => {
+                return Err(Problem::bad_request(
+                    "/resources: belongs into a group of /groups; or send it to the route of a group.",
+                ));
+            }
+            (RefactorBase::Group(_), Some(_), _) => {
+                return Err(Problem::bad_request(
+                    "/groups: belongs to the route of a plane. Send /resources, with all that this group shall hold.",
+                ));
+            }
+        }
+        Ok(DeclaredRefactor {
+            base,
+            mode,
+            groups: reading.groups,
+            resources: reading.resources,
+            moves: mappings(request.moves),
+            exclude: request.exclude,
+            history: request.history.map(|events| {
+                let event = |event: RefactorEventBody| RefactorEvent {
+                    id: event.id,
+                    moves: mappings(event.moves),
+                };
+                events.into_iter().map(event).collect()
+            }),
+            on_ambiguity: request.on_ambiguity,
+            emptied_groups: request.emptied_groups,
+            deploy: request.deploy.then_some(request.on_failure),
+            fingerprint: request.fingerprint,
+        })
+    }
+}
+
+/// Refuses a history that is too long to be remembered.
+fn judge_history(history: &[RefactorEventBody]) -> Result<(), Problem> {
+    let moves: usize = history.iter().map(|event| event.moves.len()).sum();
+    if history.len() > EVENTS_MAX || moves > EVENT_MOVES_MAX {
+        let message = format!(
+            "/history: may have {EVENTS_MAX} events, with {EVENT_MOVES_MAX} moves in all. Take out those that every group has had."
+        );
+        return Err(Problem::bad_request(message).at("/history"));
+    }
+    let mut ids = history.iter().map(|event| event.id.chars().count());
+    if let Some(index) = ids.position(|length| !(1..=EVENT_ID_MAX_CHARS).contains(&length)) {
+        let place = format!("/history/{index}/id");
+        let message = format!("{place}: has 1 to {EVENT_ID_MAX_CHARS} characters.");
+        return Err(Problem::bad_request(message).at(place));
+    }
+    Ok(())
+}
+
+fn mappings(moves: Vec<RefactorMapping>) -> Vec<Mapping> {
+    let moves = moves.into_iter();
+    moves
+        .map(|RefactorMapping { from, to }| Mapping { from, to })
+        .collect()
+}
+
+struct Reading {
+    scope: Option<ItemScope>,
+    groups: Vec<Result<NamedGroup, Detail>>,
+    resources: Vec<Result<DeclaredResource, Detail>>,
+}
+
+impl Reading {
+    fn group(&mut self, plane: &str, group: Value, place: &str) -> Result<(), Detail> {
+        let wrong = |below: &str, message: String| {
+            Detail::at("BadRequest", message, format!("{place}{below}"))
+        };
+        let mut members = match group {
+            Value::Object(members) => members,
+            other => {
+                let kind = members::kind(&other);
+                return Err(wrong("", format!("expected an object, got {kind}.")));
+            }
+        };
+        let name = match members.shift_remove("name") {
+            Some(Value::String(name)) => name,
+            None | Some(_) => {
+                let message = "/name: is required; it is the name of the group, or its id.";
+                return Err(wrong("/name", message.to_owned()));
+            }
+        };
+        let id = match name.starts_with('/') {
+            true => name.parse::<GroupId>(),
+            false => GroupId::new(plane, &name),
+        };
+        let id = id.map_err(|error| wrong("/name", format!("/name: {error}.")))?;
+        let resources = match members.shift_remove("resources") {
+            Some(Value::Array(resources)) => resources,
+            None | Some(_) => {
+                let message = "/resources: is required, with all that the group shall hold.";
+                return Err(wrong("/resources", message.to_owned()));
+            }
+        };
+        let mut violations = Violations::default();
+        let group = made(id.clone(), members, &mut violations);
+        let violations = violations.within(place);
+        match group {
+            Some(group) if violations.is_empty() => self.groups.push(Ok(NamedGroup {
+                place: format!("{place}/name"),
+                group,
+            })),
+            Some(_) | None => self.groups.extend(violations.into_iter().map(Err)),
+        }
+        self.all(&id, resources, place);
+        Ok(())
+    }
+
+    fn all(&mut self, group: &GroupId, resources: Vec<Value>, above: &str) {
+        for (index, resource) in resources.into_iter().enumerate() {
+            let place = format!("{above}/resources/{index}");
+            let read = self.resource(group, resource, &place);
+            let read = read.map_err(|(below, message)| {
+                Detail::at("BadRequest", message, format!("{place}{below}"))
+            });
+            self.resources.push(read);
+        }
+    }
+
+    /// Reads a resource, or returns the place and the reason why it cannot be read.
+    fn resource(
+        &self,
+        group: &GroupId,
+        resource: Value,
+        place: &str,
+    ) -> Result<DeclaredResource, (String, String)> {
+        let misfit = |misfit: Misfit| (misfit.place().to_owned(), misfit.message);
+        let members = match resource {
+            Value::Object(members) => members,
+            other => {
+                let kind = members::kind(&other);
+                return Err((String::new(), format!("expected an object, got {kind}.")));
+            }
+        };
+        let (of_place, put): (Map<String, Value>, Map<String, Value>) = members
+            .into_iter()
+            .partition(|(name, _)| PLACE.contains(&name.as_str()));
+        let given: RefactorPlace = members::read(&Value::Object(of_place)).map_err(misfit)?;
+        for name in ["trackedBy", "planId"] {
+            if put.get(name).is_some_and(|value| !value.is_null()) {
+                let place = pointer::join("", name);
+                let message =
+                    format!("{place}: is no member of a resource of a refactor. Leave it out.");
+                return Err((place, message));
+            }
+        }
+        let alias = given.alias.ok_or_else(|| {
+            let message = "/alias: is required.";
+            ("/alias".to_owned(), message.to_owned())
+        })?;
+        let scope = given
+            .scope
+            .as_ref()
+            .or(self.scope.as_ref())
+            .ok_or_else(|| {
+                let message =
+                    "/scope: is required, here or in the body; it names the account and region.";
+                ("/scope".to_owned(), message.to_owned())
+            })?;
+        let type_name = type_of(given.r#type, scope).ok_or_else(|| {
+            let message = "/type: is required; use a type such as AWS.EC2/VPC.";
+            ("/type".to_owned(), message.to_owned())
+        })?;
+        let put: ActionRequest = members::read(&Value::Object(put)).map_err(misfit)?;
+        Ok(DeclaredResource {
+            place: place.to_owned(),
+            group: group.clone(),
+            alias,
+            identifier: given.primary_identifier,
+            put: Box::new(put.put(scope.scope.clone(), type_name, None)),
+        })
+    }
+}
+
+fn type_of(given: Option<ArmType>, scope: &ItemScope) -> Option<TypeName> {
+    given
+        .map(|ArmType(type_name)| type_name)
+        .or_else(|| scope.type_name.clone())
+}
+
+/// Reads the group that is made if it does not exist.
+fn made(
+    id: GroupId,
+    mut members: Map<String, Value>,
+    violations: &mut Violations,
+) -> Option<ucp_model::NewResourceGroup> {
+    members
+        .entry("location")
+        .or_insert_with(|| Value::from(GLOBAL));
+    let group = PutResourceGroupRequest::read(&members, violations);
+    group.map(|group| group.put(id))
+}
+
+/// The body of `:apply` and `:undo` of a refactor.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(crate) struct SeenRefactor {
+    /// The fingerprint of the refactor that you have seen.
+    pub(crate) fingerprint: Option<String>,
+}
