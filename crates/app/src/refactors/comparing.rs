@@ -182,88 +182,40 @@ impl App {
         schemas: &mut Schemas,
         details: &mut Vec<Detail>,
     ) -> Result<Vec<Given>, Rejection> {
-        let groups: HashMap<String, &FoundGroup> = groups
+        let groups: HashMap<String, ResourceGroup> = groups
             .iter()
-            .map(|group| (group.id().key(), group))
+            .map(|group| {
+                let recorded = group.recorded.clone();
+                let group = recorded.unwrap_or_else(|| as_made(&group.new));
+                (group.id.key(), group)
+            })
             .collect();
-        let mut given = Vec::with_capacity(resources.len());
-        for mut resource in resources {
+        let mut looked_up = Vec::with_capacity(resources.len());
+        for resource in resources {
             let put = &resource.put;
             let schema = self
                 .schema_among(schemas, &put.scope, &put.type_name)
                 .await?;
-            let schema = match schema {
-                Ok(schema) => schema,
+            match schema {
+                Ok(schema) => {
+                    let group = groups.get(&resource.group.key());
+                    let tags = self.default_tags(put, group);
+                    looked_up.push((resource, schema, tags));
+                }
                 Err(failure) => {
                     let place = format!("{}/type", resource.place);
                     details.push(Detail::at(failure.code, failure.message, place));
-                    continue;
                 }
-            };
-            let recorded = groups.get(&resource.group.key()).copied();
-            let group = match recorded {
-                Some(FoundGroup {
-                    recorded: Some(recorded),
-                    ..
-                }) => Some(recorded.clone()),
-                Some(FoundGroup { new, .. }) => Some(as_made(new)),
-                None => None,
-            };
-            let tags = self.default_tags(put, group.as_ref());
-            let id = ReferenceId::new(
-                resource.group.clone(),
-                schema.type_name().clone(),
-                &resource.alias,
-            );
-            let address = match id {
-                Ok(id) => id,
-                Err(error) => {
-                    let place = format!("{}/alias", resource.place);
-                    details.push(Detail::at(
-                        ErrorCode::BadRequest,
-                        format!("{error}."),
-                        place,
-                    ));
-                    continue;
-                }
-            };
-            let mut properties = Value::Object(std::mem::take(&mut resource.put.properties));
-            json::drop_nulls(&mut properties);
-            if let Some(members) = properties.as_object_mut() {
-                members.shift_remove(PROVISIONING_STATE);
             }
-            let identifier = match &resource.identifier {
-                Some(identifier) => match self::named(&schema, identifier) {
-                    Ok(identifier) => Some(identifier),
-                    Err(rejection) => {
-                        let place = format!("{}/primaryIdentifier", resource.place);
-                        details.push(Detail::at(
-                            ErrorCode::BadRequest,
-                            rejection.to_string(),
-                            place,
-                        ));
-                        continue;
-                    }
-                },
-                None => told(&schema, &properties),
-            };
-            given.push(Given {
-                write_only: schema.write_only_in(&properties),
-                schema,
-                tags,
-                resource: Declared {
-                    place: resource.place,
-                    address,
-                    scope: resource.put.scope.clone(),
-                    identifier,
-                    properties,
-                    default_tags: Value::Null,
-                    write_only: BTreeSet::new(),
-                },
-                put: resource.put,
-            });
         }
-        Ok(given)
+        let is_quick = looked_up.len() <= 1;
+        let prepare = move || -> Vec<Result<Given, Detail>> {
+            let prepared = looked_up.into_iter();
+            let prepared = prepared.map(|(resource, schema, tags)| given(resource, schema, tags));
+            prepared.collect()
+        };
+        let prepared = self.parts.pool.run_unless_quick(is_quick, prepare).await?;
+        Ok(kept(prepared, details))
     }
 
     /// Returns the schemas and the default tags of what is deployed. A type that is not known any more has no schema.
@@ -328,6 +280,46 @@ struct Given {
     write_only: BTreeSet<String>,
     /// The put of it, without its properties.
     put: Box<PutResource>,
+}
+
+/// Prepares a declaration for the comparison, or returns what is wrong with it.
+fn given(
+    mut resource: DeclaredResource,
+    schema: Arc<ResourceSchema>,
+    tags: std::collections::BTreeMap<String, String>,
+) -> Result<Given, Detail> {
+    let wrong = |below: &str, message: String| {
+        let place = format!("{}/{below}", resource.place);
+        Detail::at(ErrorCode::BadRequest, message, place)
+    };
+    let type_name = schema.type_name().clone();
+    let address = ReferenceId::new(resource.group.clone(), type_name, &resource.alias);
+    let address = address.map_err(|error| wrong("alias", format!("{error}.")))?;
+    let identifier = resource.identifier.as_ref();
+    let identifier = identifier.map(|identifier| self::named(&schema, identifier));
+    let identifier = identifier.transpose();
+    let identifier =
+        identifier.map_err(|rejection| wrong("primaryIdentifier", rejection.to_string()))?;
+    let mut properties = Value::Object(std::mem::take(&mut resource.put.properties));
+    json::drop_nulls(&mut properties);
+    if let Some(members) = properties.as_object_mut() {
+        members.shift_remove(PROVISIONING_STATE);
+    }
+    Ok(Given {
+        write_only: schema.write_only_in(&properties),
+        tags,
+        resource: Declared {
+            place: resource.place,
+            address,
+            scope: resource.put.scope.clone(),
+            identifier: identifier.or_else(|| told(&schema, &properties)),
+            properties,
+            default_tags: Value::Null,
+            write_only: BTreeSet::new(),
+        },
+        schema,
+        put: resource.put,
+    })
 }
 
 /// What it takes to compare what is deployed.
