@@ -35,6 +35,14 @@ impl Nothing {
     pub(crate) fn work(&self) -> &Work {
         &self.finish.operation.work
     }
+
+    /// Returns whether the reference remembers all of it already, but for what AWS has shown since.
+    pub(crate) fn is_remembered(&self) -> bool {
+        let Some((before, work)) = self.before.as_ref().zip(self.work().resource()) else {
+            return false;
+        };
+        is_remembered(before, work, &self.finish)
+    }
 }
 
 impl App {
@@ -132,14 +140,21 @@ fn is_as_before(
     finish: &FinishOperation,
     now: Timestamp,
 ) -> bool {
-    let is_observed = match &work.result {
-        Some(live) => {
-            let observed_at = before.observed_at;
-            let is_recent = observed_at.is_some_and(|at| now.since(at) < OBSERVED_EVERY);
-            is_recent && before.observed.as_ref() == Some(live)
-        }
-        None => true,
+    is_observed(before, work, now) && is_remembered(before, work, finish)
+}
+
+/// Returns whether the reference has what AWS shows, since not too long ago.
+fn is_observed(before: &Reference, work: &ResourceWork, now: Timestamp) -> bool {
+    let Some(live) = &work.result else {
+        return true;
     };
+    let observed_at = before.observed_at;
+    let is_recent = observed_at.is_some_and(|at| now.since(at) < OBSERVED_EVERY);
+    is_recent && before.observed.as_ref() == Some(live)
+}
+
+/// The same without what AWS shows.
+fn is_remembered(before: &Reference, work: &ResourceWork, finish: &FinishOperation) -> bool {
     let is_owned = match finish.reference {
         Some(ReferenceChange::Applied { owned }) => before.owned || !owned,
         Some(
@@ -150,8 +165,7 @@ fn is_as_before(
         )
         | None => false,
     };
-    is_observed
-        && is_owned
+    is_owned
         && before.identifier == work.identifier
         && (before.marked || !work.bears_mark)
         && before.baseline == finish.baseline

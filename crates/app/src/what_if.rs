@@ -172,6 +172,13 @@ fn told(put: Asked, foreseen: Foreseen, view: View) -> Foresight {
         identifier: None,
         put: Some(put.options),
         step: PlannedStep::Nothing,
+        is_remembered: match &prospect {
+            Prospect::Seen(Outlook::Nothing(nothing)) => nothing.is_remembered(),
+            Prospect::Seen(
+                Outlook::Refused(_) | Outlook::Change(_) | Outlook::Open | Outlook::Stale,
+            )
+            | Prospect::Create(_) => false,
+        },
         basis: PlanBasis::of(recorded, schema.fingerprint(), LiveBasis::Absent),
         planned: None,
     };

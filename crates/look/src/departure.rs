@@ -281,6 +281,7 @@ mod tests {
             identifier: None,
             put: declared.map(|_| ucp_model::operation::Options::default()),
             step: step(&planned.outcome).unwrap(),
+            is_remembered: false,
             basis: PlanBasis {
                 mapping: None,
                 last_applied: Some(digest(&last())),

@@ -60,6 +60,9 @@ pub struct PlannedMember {
     pub put: Option<Options>,
     /// What is done.
     pub step: PlannedStep,
+    /// Whether its reference remembers all that a put would write, if nothing is done to the resource.
+    #[serde(default)]
+    pub is_remembered: bool,
     /// What it was planned for.
     pub basis: PlanBasis,
     /// The model that is planned, settled.

@@ -16,6 +16,9 @@ use crate::path;
 use crate::problem::{Problem, ProblemCode};
 use crate::set::{Goal, Member, Set};
 
+/// How many resources a message names.
+const NAMED: usize = 5;
+
 const UNKNOWN: &str =
     "The value is not known yet. Apply the set once it is, or ask for its :whatIf.";
 
@@ -361,13 +364,16 @@ impl Linking {
     }
 
     fn ambiguous<'a>(&mut self, used: &Use, several: impl Iterator<Item = &'a ReferenceId>) {
-        let several: Vec<String> = several
-            .map(|id| format!("{}/{}", id.type_name.arm(), id.alias))
-            .collect();
+        let mut several = several.map(|id| format!("{}/{}", id.type_name.arm(), id.alias));
+        let mut named: Vec<String> = several.by_ref().take(NAMED).collect();
+        let more = several.count();
+        if more > 0 {
+            named.push(format!("{more} others"));
+        }
         let message = format!(
             "'{}' may mean {}. Name one of these.",
             used.address.name,
-            several.join(" or ")
+            named.join(" or ")
         );
         self.add(used, ProblemCode::AmbiguousName, message);
     }

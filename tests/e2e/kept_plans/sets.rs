@@ -331,3 +331,67 @@ async fn what_a_reference_gives_is_not_declared_otherwise() {
     assert_eq!(status(&world, &id).await, "Applied");
     world.finish().await;
 }
+
+/// A plan with nothing to do in AWS writes what its references are to remember, as a put does.
+#[apply(on_every_store)]
+async fn what_is_adopted_and_declared_under_a_plan_is_remembered(world: &World) {
+    let body = json!({"properties": {"LogGroupName": "there", "RetentionInDays": 7}});
+    world.post(LOGS, "put", &body).await.expect(201);
+    world.settle().await;
+    let mut adopted =
+        set(json!([{"alias": "logs", "type": LOGS, "properties": {"LogGroupName": "there"}}]));
+    adopted["outputs"] = json!({"name": {"$reference": "logs"}});
+    let planned = async |set: &Value| {
+        let mut body = set.clone();
+        body["planId"] = json!(plan(world, set).await);
+        send(world, "apply", &body).await
+    };
+    let reply = planned(&adopted).await.expect(202);
+    let end = ended(world, &reply).await;
+    assert_eq!(states(&end), [("logs", "Unchanged")], "{end}");
+    assert_eq!(end["properties"]["outputs"]["name"], "there");
+    world.get(&tracked_by(LOGS, "logs")).await.expect(200);
+    planned(&adopted).await.expect(200);
+
+    // What is declared as it is, and then no more, was declared.
+    let mut declared = adopted.clone();
+    declared["resources"][0]["properties"]["RetentionInDays"] = json!(7);
+    let reply = planned(&declared).await.expect(202);
+    assert_eq!(states(&ended(world, &reply).await), [("logs", "Unchanged")]);
+    planned(&declared).await.expect(200);
+    let reply = planned(&adopted).await.expect(202);
+    assert_eq!(states(&ended(world, &reply).await), [("logs", "Succeeded")]);
+    assert_eq!(world.calls("UpdateResource"), 1);
+
+    // Ownership is asked for.
+    let mut owned = adopted.clone();
+    owned["resources"][0]["ownedResource"] = json!(true);
+    let reply = planned(&owned).await.expect(202);
+    assert_eq!(states(&ended(world, &reply).await), [("logs", "Unchanged")]);
+    let reference = world.get(&tracked_by(LOGS, "logs")).await.expect(200).body;
+    assert_eq!(reference["ownedResource"], true, "{reference}");
+    assert_eq!(world.creates(), 1);
+}
+
+/// What was not known when it was planned is sent with the plan.
+#[apply(on_every_store)]
+async fn values_that_were_not_known_come_with_the_apply(world: &World) {
+    let logs = |days: Value| {
+        set(json!([{"alias": "logs", "type": LOGS,
+            "properties": {"LogGroupName": "logs", "RetentionInDays": days}}]))
+    };
+    let id = plan(world, &logs(json!({"$unknown": true}))).await;
+    let refused = carry_out(world, &id).await.expect(409);
+    assert_eq!(refused.code(), "PlanMismatch");
+    let mut known = logs(json!(7));
+    known["planId"] = json!(id);
+    let mut other = known.clone();
+    other["resources"][0]["properties"]["LogGroupName"] = json!("other");
+    let refused = send(world, "apply", &other).await.expect(409);
+    assert_eq!(refused.code(), "PlanMismatch");
+    let reply = send(world, "apply", &known).await.expect(202);
+    let end = ended(world, &reply).await;
+    assert_eq!(end["status"], "Succeeded", "{end}");
+    let same = logs(json!(7));
+    send(world, "apply", &same).await.expect(200);
+}

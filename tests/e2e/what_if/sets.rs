@@ -156,6 +156,22 @@ async fn one_that_cannot_be_read_leaves_its_values_unknown(world: &World) {
     );
 }
 
+/// Nobody could say what such a plan does, so there is none.
+#[apply(on_every_store)]
+async fn what_refers_to_what_cannot_be_read_is_not_planned(world: &World) {
+    applied(world, &network("10.0.0.0/16", "a")).await;
+    let refers = set(json!([{"alias": "other", "type": SUBNET, "properties":
+        {"VpcId": {"$reference": "net#/VpcId"}, "CidrBlock": "10.0.9.0/24"}}]));
+    let result = asked(world, &refers).await;
+    assert_eq!(kinds(&result)[0], ("other", "Create"));
+    assert!(result["properties"]["planId"].is_string());
+    deny_reads(world);
+    world.tolerate_log("AWS did not answer a read");
+    let result = asked(world, &refers).await;
+    assert_eq!(kinds(&result)[0], ("other", "Unsupported"), "{result}");
+    assert!(result["properties"].get("planId").is_none(), "{result}");
+}
+
 #[apply(on_every_store)]
 async fn all_that_is_wrong_is_refused_as_by_an_apply(world: &World) {
     let wrong = set(json!([

@@ -10,7 +10,7 @@ use ucp_access::Right;
 use ucp_look::{LiveBasis, PlanBasis, PlannedMember, PlannedStep, stale};
 use ucp_model::operation::group::{Application, ApplyMember, MemberGoal};
 use ucp_model::{Detail, FaultClass, GroupId, PlanId, ReferenceId};
-use ucp_set::{Declarations, DeclaredMember, resolve};
+use ucp_set::{Declarations, DeclaredMember, Expression, resolve, visit};
 
 use super::judging::{JudgedMember, JudgedSet};
 use super::obstacle::refused_elsewhere;
@@ -58,13 +58,19 @@ impl App {
             caller.judge_type(Right::Write, &member.scope, &member.type_name, verb)?;
         }
         plan.judge_use(None, self.now())?;
-        let (application, declarations) = declared(&plan)?;
+        let (application, mut declarations) = declared(&plan)?;
         match set {
             Some(set) => {
                 let judged = self.judged_set(group, set, caller, Purpose::Change).await?;
                 self.judge_same_set(&judged, &application, &declarations)?;
+                // It has what was not known when it was planned.
+                let members = judged.members.iter();
+                let members = members.map(|member| self.declared_member(member, &judged.group));
+                declarations.members = members.collect();
+                declarations.outputs = judged.outputs;
             }
             None => {
+                refuse_unknown(&declarations)?;
                 let listed = application.members.iter();
                 let listed =
                     listed.filter(|member| !matches!(member.goal, MemberGoal::DeleteOwned(_)));
@@ -78,7 +84,10 @@ impl App {
         let members: Vec<ApplyMember> = members
             .zip(compared)
             .map(|((member, planned), is_compared)| ApplyMember {
-                is_unchanged: is_compared && planned.step == PlannedStep::Nothing,
+                // Otherwise a put writes what its reference is to remember, such as that it is adopted.
+                is_unchanged: is_compared
+                    && planned.step == PlannedStep::Nothing
+                    && planned.is_remembered,
                 is_compared,
                 ..member
             })
@@ -231,6 +240,29 @@ impl App {
                 "The set is not the one that was planned. Nothing was stored or sent. Leave resources out, or ask for a new plan.",
             )),
         }
+    }
+}
+
+/// Refuses declarations with values that were not known when they were planned.
+fn refuse_unknown(declarations: &Declarations) -> Result<(), Rejection> {
+    let members = declarations.members.iter().flatten();
+    let mut values = members
+        .map(|member| &member.properties)
+        .chain([&declarations.outputs]);
+    let has_unknown = |values: &serde_json::Map<String, Value>| {
+        let mut has_unknown = false;
+        for value in values.values() {
+            visit(value, |_, read| {
+                has_unknown |= read == Ok(Expression::Unknown);
+            });
+        }
+        has_unknown
+    };
+    match values.any(has_unknown) {
+        true => Err(Rejection::plan_mismatch(
+            "Some values were not known when the set was planned. Nothing was stored or sent. Send the set with them, and the id of the plan.",
+        )),
+        false => Ok(()),
     }
 }
 

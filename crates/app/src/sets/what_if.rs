@@ -52,6 +52,8 @@ struct Foreseen<'a> {
     referred: BTreeSet<String>,
     /// The keys of what is outside of the set, and could not be read.
     unread: BTreeSet<String>,
+    /// The keys of what is outside of the set, and stands for no AWS resource.
+    missing: BTreeSet<String>,
     /// How many bytes of properties may still be shown.
     room: usize,
 }
@@ -83,6 +85,8 @@ impl App {
         admit(unlisted.count() + foreseen.outside().count()).map_err(Rejection::BeyondRate)?;
         // Nothing is told of the outputs.
         let outside = self.outside(&members, &Value::Null, deadline).await?;
+        let missing = foreseen.outside().filter(|key| !outside.contains_key(*key));
+        foreseen.missing = missing.cloned().collect();
         for (key, seen) in outside {
             if seen.live.is_none() {
                 foreseen.unread.insert(key.clone());
@@ -206,6 +210,7 @@ impl App {
             identifier: None,
             put: None,
             step: PlannedStep::Nothing,
+            is_remembered: reference.is_none(),
             basis: PlanBasis::of(None, fingerprint, LiveBasis::Absent),
             planned: None,
         };
@@ -290,6 +295,7 @@ impl<'a> Foreseen<'a> {
             planned: BTreeMap::new(),
             referred: referred.map(|link| link.reference.key()).collect(),
             unread: BTreeSet::new(),
+            missing: BTreeSet::new(),
             room: SHOWN_MAX_BYTES,
         }
     }
@@ -320,15 +326,19 @@ impl<'a> Foreseen<'a> {
         referred.filter(move |key| !listed.contains(*key))
     }
 
-    /// Returns whether a member refers to a property of what could not be read.
+    /// Returns whether a member refers to a property of what could not be read, or to what is not there.
     fn uses_unread(&self, member: &JudgedMember) -> bool {
         let JudgedGoal::Put(put) = &member.goal else {
             return false;
         };
+        if self.unread.is_empty() && self.missing.is_empty() {
+            return false;
+        }
         let mut links = put.properties.values().flat_map(links);
-        !self.unread.is_empty()
-            && links
-                .any(|link| link.pointer.is_some() && self.unread.contains(&link.reference.key()))
+        links.any(|link| {
+            let key = link.reference.key();
+            link.pointer.is_some() && self.unread.contains(&key) || self.missing.contains(&key)
+        })
     }
 
     /// Adds what is foreseen of a member, or refuses the set.
@@ -349,10 +359,15 @@ impl<'a> Foreseen<'a> {
             Ok(foresight) => foresight,
             Err(refused) => left_open(member, refused, caller)?,
         };
-        if self.uses_unread(member) {
-            let message = "A value that it refers to could not be read, so it is shown as unknown.";
-            change.warnings.push(unseen(message.to_owned()));
-        }
+        // What it would become is not known, and AWS does not assign it.
+        let planned = match self.uses_unread(member) {
+            true => {
+                let message = "A value that it refers to could not be read, so it is not known what it would become.";
+                change.kind = ChangeKind::Unsupported(message.to_owned());
+                None
+            }
+            false => planned,
+        };
         if let Some(error) = error {
             self.details.insert(index, placed(&member.target(), error));
         }

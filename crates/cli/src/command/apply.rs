@@ -46,8 +46,8 @@ impl Apply {
             return Err(refusal.into());
         }
         let is_change = summary.changes() + summary.unknown > 0;
-        if summary.unknown > 0 && plan.is_none() {
-            let words = "No plan was kept, since it is not known what all of this would become. What is declared is applied, whatever that changes.";
+        if plan.is_none() && (is_change || summary.unknown > 0) {
+            let words = "No plan was kept, since it is not known what all of this would become, or the plan is too large. What is declared is applied, whatever that changes.";
             output::show(output, |paper| {
                 paper.words(&[(Style::new(), words)])?;
                 paper.blank()
