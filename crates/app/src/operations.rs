@@ -15,6 +15,9 @@ pub struct OperationQuery {
     pub top: usize,
 }
 
+/// How many operations are looked at for a page, about.
+const LOOKED_AT: usize = 2_000;
+
 impl App {
     /// Returns an operation that the caller may read, from the store alone.
     pub async fn operation_for(
@@ -73,21 +76,33 @@ impl App {
         query: OperationQuery,
         caller: &Caller,
     ) -> Result<(Listed<Operation>, Option<(Timestamp, OperationId)>), Rejection> {
-        let page = OperationPage {
-            status: query.status,
-            after: query.after,
-            limit: query.top + 1,
-        };
-        match self.parts.store.list_operations(group, page).await {
-            Err(ucp_store::Error::NoSuchGroup) => Err(no_such_group(group)),
-            other => {
-                let mut listed = Listed::of(other?, query.top);
-                let next = listed.last_of_more().map(ucp_store::place);
-                let is_shown = |operation: &Operation| caller.reads_operation(operation);
-                listed.items.retain(is_shown);
-                Ok((listed, next))
+        let (mut shown, mut after, mut looked) = (Vec::new(), query.after, 0);
+        let next = loop {
+            let page = OperationPage {
+                status: query.status,
+                after,
+                limit: query.top + 1,
+            };
+            let page = match self.parts.store.list_operations(group, page).await {
+                Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
+                other => other?,
+            };
+            let is_end = page.len() <= query.top;
+            looked += page.len();
+            after = page.last().map(ucp_store::place);
+            shown.extend(page.into_iter().filter(|it| caller.reads_operation(it)));
+            if shown.len() > query.top {
+                shown.truncate(query.top);
+                break shown.last().map(ucp_store::place);
             }
-        }
+            if is_end {
+                break None;
+            }
+            if looked >= LOOKED_AT {
+                break after;
+            }
+        };
+        Ok((Listed::of(shown, query.top), next))
     }
 }
 

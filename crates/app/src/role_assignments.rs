@@ -45,6 +45,15 @@ impl App {
         let PutRoleAssignment { id, grant } = put;
         loop {
             let current = self.parts.store.get_role_assignment(&id).await?;
+            // Before what the caller may do is read: a role over a group goes with the group.
+            let mut groups = Vec::new();
+            for group in grant.scopes.iter().filter_map(Scope::as_group) {
+                match self.parts.store.get_resource_group(&group).await {
+                    Ok(group) => groups.push(group),
+                    Err(Error::NoSuchGroup) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
             let caller = &self.as_stored(caller).await?.undenied();
             for scope in &grant.scopes {
                 let action = "System.Resources/roleAssignments/write";
@@ -74,7 +83,7 @@ impl App {
             };
             let _changing = self.assignments.changing();
             let store = &self.parts.store;
-            let written = store.put_role_assignment(new, current.as_ref(), self.now());
+            let written = store.put_role_assignment(new, current.as_ref(), &groups, self.now());
             match (written.await, current) {
                 // Another request was faster. What it has written is judged, too.
                 (Err(Error::PreconditionFailed), _) => {}

@@ -296,6 +296,7 @@ observed! {
         fn put_role_assignment(
             new: NewRoleAssignment,
             judged: Option<&RoleAssignment>,
+            groups: &[ResourceGroup],
             now: Timestamp
         ) -> RoleAssignment;
         fn get_role_assignment(id: &RoleAssignmentId) -> Option<RoleAssignment>;

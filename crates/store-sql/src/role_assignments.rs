@@ -1,6 +1,6 @@
 //! The role assignments.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use async_trait::async_trait;
 use ucp_access::Scope;
@@ -23,7 +23,7 @@ arm_resources! { "role_assignments";
     LIST = ["SELECT id, location, tags, body, created_at, updated_at, revision FROM role_assignments
         WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3"];
     /// The keys of groups are a JSON array. They are locked in the order in which everybody locks them.
-    HOLD_GROUPS = ["SELECT key FROM resource_groups WHERE key "]
+    HOLD_GROUPS = ["SELECT key, created_at FROM resource_groups WHERE key "]
         postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
         sqlite "IN (SELECT value FROM json_each($1))" [" ORDER BY key"] lock " FOR SHARE";
 }
@@ -34,10 +34,14 @@ impl RoleAssignments for Sql {
         &self,
         new: NewRoleAssignment,
         judged: Option<&RoleAssignment>,
+        groups: &[ResourceGroup],
         now: Timestamp,
     ) -> Result<RoleAssignment, Error> {
         transaction!(self, |tx| async {
-            hold_groups(&mut tx, &new.body.grant.scopes).await?;
+            let held = hold_groups(&mut tx, &new.body.grant.scopes).await?;
+            for group in groups {
+                rules::refuse_gone(group, held.get(&group.id.key()).copied())?;
+            }
             let current = lock(&mut tx, &new.id).await?;
             rules::refuse_unjudged(current.as_ref(), judged)?;
             let written = RoleAssignment::put(current.as_ref(), new.clone(), now);
@@ -78,15 +82,24 @@ impl RoleAssignments for Sql {
 }
 
 /// Locks the groups that the scopes name. Whoever removes one of them meanwhile would not see what is given over it, and leave
-/// it. Groups that do not exist may be named.
-async fn hold_groups(transaction: &mut Transaction, scopes: &[Scope]) -> Result<(), Abort> {
+/// it. Returns when each was made, by key. Groups that do not exist may be named.
+async fn hold_groups(
+    transaction: &mut Transaction,
+    scopes: &[Scope],
+) -> Result<BTreeMap<String, Timestamp>, Abort> {
     let groups = scopes.iter().filter_map(Scope::as_group);
     let keys: BTreeSet<String> = groups.map(|group| group.key()).collect();
+    let mut held = BTreeMap::new();
     if !keys.is_empty() {
-        let values = values![to_json(&keys)?];
-        transaction.fetch(HOLD_GROUPS, values).await?;
+        for row in &transaction
+            .fetch(HOLD_GROUPS, values![to_json(&keys)?])
+            .await?
+        {
+            let created_at = Timestamp::from_millis(row.get("created_at")?);
+            held.insert(row.get::<&str>("key")?.to_owned(), created_at);
+        }
     }
-    Ok(())
+    Ok(held)
 }
 
 /// Removes a group from the role assignments that name it, and records that. They are locked after everything else, in the

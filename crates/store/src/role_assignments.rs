@@ -2,7 +2,9 @@
 
 use async_trait::async_trait;
 use ucp_access::Assignment;
-use ucp_model::{ArmResource, NewArmResource, PlaneId, PlaneKind, RoleAssignmentId, Timestamp};
+use ucp_model::{
+    ArmResource, NewArmResource, PlaneId, PlaneKind, ResourceGroup, RoleAssignmentId, Timestamp,
+};
 
 use crate::{Error, KeyRange};
 
@@ -29,11 +31,13 @@ pub fn role_assignment_keys(plane: Option<&str>, after: Option<&RoleAssignmentId
 #[async_trait]
 pub trait RoleAssignments: Send + Sync {
     /// Creates the role assignment, or replaces all but its id. [`Error::PreconditionFailed`] if what is stored differs
-    /// from `judged`; `None` means that there is none.
+    /// from `judged`; `None` means that there is none. So it is if one of `groups` has gone since, of those that existed and that
+    /// its scopes name: whoever gave a role over it may have had his right by a role that has gone with it.
     async fn put_role_assignment(
         &self,
         new: NewRoleAssignment,
         judged: Option<&RoleAssignment>,
+        groups: &[ResourceGroup],
         now: Timestamp,
     ) -> Result<RoleAssignment, Error>;
 

@@ -38,7 +38,7 @@ pub use self::refactors::{
     BeforeRefactor, Relocated, addresses_of, after_history, deployed, emptied, groups_of, held_by,
     refactored, refuse_status, relocate, undone,
 };
-pub use self::role_assignments::{narrowed, refuse_unjudged, without_group};
+pub use self::role_assignments::{narrowed, refuse_gone, refuse_unjudged, without_group};
 use crate::{
     Adoption, Error, FinishOperation, GroupUpdate, NewResourceWork, Precondition, RecordedTarget,
     ReferenceUpdate,

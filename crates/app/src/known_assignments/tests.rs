@@ -2,7 +2,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use ucp_access::{Assignment, Grant, Principal, Role, Scope, Source};
-use ucp_model::RoleAssignmentId;
+use ucp_model::{ResourceGroup, RoleAssignmentId};
 use ucp_store::{Memory, NewRoleAssignment, RoleAssignment};
 
 use super::*;
@@ -38,9 +38,12 @@ impl RoleAssignments for Counting {
         &self,
         new: NewRoleAssignment,
         judged: Option<&RoleAssignment>,
+        groups: &[ResourceGroup],
         now: Timestamp,
     ) -> Result<RoleAssignment, Error> {
-        self.memory.put_role_assignment(new, judged, now).await
+        self.memory
+            .put_role_assignment(new, judged, groups, now)
+            .await
     }
 
     async fn get_role_assignment(
@@ -108,7 +111,9 @@ impl Fixture {
                 modified_by: "alice".to_owned(),
             },
         };
-        let put = self.store.put_role_assignment(new, None, self.clock.now());
+        let put = self
+            .store
+            .put_role_assignment(new, None, &[], self.clock.now());
         put.await.unwrap()
     }
 

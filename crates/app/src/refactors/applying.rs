@@ -237,7 +237,7 @@ impl App {
         caller: &Caller,
     ) -> Rejection {
         match error {
-            Error::NoSuchRefactor => no_such_refactor(id),
+            Error::NoSuchRefactor => no_such_refactor(id, caller),
             Error::RefactorStatus(status) => wrong_status(status),
             Error::GroupDeleting(running) | Error::Busy(running) => {
                 self.busy(running).await.shown_to(caller)

@@ -2,11 +2,14 @@
 
 use ucp_access::Right;
 use ucp_model::{ErrorCode, Failure, GroupId, Refactor, RefactorId, Timestamp};
+use ucp_store::refactor_place;
 
 use crate::{App, Caller, Listed, Rejection};
 
 /// How many records a page has at most. Each may tell of thousands of resources.
 const PAGE_MAX: usize = 20;
+/// How many records are looked at for a page, about.
+const LOOKED_AT: usize = 200;
 
 /// A query for records of refactors.
 #[derive(Clone, Debug)]
@@ -32,11 +35,11 @@ impl App {
         let found = self.parts.store.get_refactor(id).await?;
         let found = found.filter(|record| record.plane.eq_ignore_ascii_case(plane));
         let shown = found.filter(|record| caller.reads_refactor(record));
-        shown.ok_or_else(|| no_such_refactor(id))
+        shown.ok_or_else(|| no_such_refactor(id, caller))
     }
 
-    /// Returns a page of records, latest first, and where the next one starts. A page has only those that the caller may read,
-    /// and may be empty although more follow.
+    /// Returns a page of records, latest first, and where the next one starts. A page has only those that the caller may read. How
+    /// many others there are shows only if so many of them follow each other that no more are looked at.
     pub async fn list_refactors(
         &self,
         query: RefactorQuery,
@@ -53,12 +56,27 @@ impl App {
             caller.judge_group(Right::Read, group, action)?;
         }
         let (store, top) = (&self.parts.store, top.min(PAGE_MAX));
-        let listed = store.list_refactors(&plane, group.as_ref(), after, top + 1);
-        let mut listed = Listed::of(listed.await?, top);
-        let next = listed.last_of_more().map(ucp_store::refactor_place);
-        // One that is listed here may name groups of other planes.
-        listed.items.retain(|record| caller.reads_refactor(record));
-        Ok((listed, next))
+        let (mut shown, mut after, mut looked) = (Vec::new(), after, 0);
+        let next = loop {
+            let page = store.list_refactors(&plane, group.as_ref(), after, top + 1);
+            let page = page.await?;
+            let is_end = page.len() <= top;
+            looked += page.len();
+            after = page.last().map(refactor_place);
+            // One that is listed here may name groups of other planes.
+            shown.extend(page.into_iter().filter(|it| caller.reads_refactor(it)));
+            if shown.len() > top {
+                shown.truncate(top);
+                break shown.last().map(refactor_place);
+            }
+            if is_end {
+                break None;
+            }
+            if looked >= LOOKED_AT {
+                break after;
+            }
+        };
+        Ok((Listed::of(shown, top), next))
     }
 }
 
@@ -70,8 +88,13 @@ impl Caller {
     }
 }
 
-pub(super) fn no_such_refactor(id: RefactorId) -> Rejection {
+/// The audit does not tell what is not there from what is hidden.
+pub(super) fn no_such_refactor(id: RefactorId, caller: &Caller) -> Rejection {
     let message =
         format!("There is no refactor {id}, or you may not read all groups that it names.");
-    Rejection::Missing(Failure::new(ErrorCode::NotFound, message))
+    let failure = Failure::new(ErrorCode::NotFound, message);
+    match caller.rights.are_unlimited() {
+        true => Rejection::Missing(failure),
+        false => Rejection::Hidden(failure),
+    }
 }

@@ -117,7 +117,10 @@ pub async fn a_group_with_which_something_is_lost_stays(store: Engine) {
     let assignment = RoleAssignmentId::new("local", "one").unwrap();
     let scopes = vec![ucp_access::Scope::group(&group("RG"))];
     let new = new_assignment(assignment.clone(), Role::Reader, scopes);
-    let given = store.put_role_assignment(new, None, at(1)).await.unwrap();
+    let given = store
+        .put_role_assignment(new, None, &[], at(1))
+        .await
+        .unwrap();
     let there = emptying(&store, 1, ("rg", "web"), &["rg"]).await;
     assert_eq!(removed_by(&store, there).await, [""; 0]);
     let still = store.get_role_assignment(&assignment).await.unwrap();

@@ -501,7 +501,10 @@ pub async fn a_finished_deletion_takes_the_roles_over_the_group(store: Engine) {
         ("both", vec![over_group(), everything.clone()]),
     ] {
         let new = new_assignment(id(name), Role::Owner, scopes);
-        store.put_role_assignment(new, None, at(1)).await.unwrap();
+        store
+            .put_role_assignment(new, None, &[], at(1))
+            .await
+            .unwrap();
     }
     let claimed = begin(&store, 2).await;
     let end = end(&claimed.operation, Ended::Succeeded);

@@ -222,6 +222,7 @@ macro_rules! conformance {
                 role_assignments_are_listed_by_page
                 first_role_assignments_of_a_name_come_to_one
                 a_removed_group_takes_the_roles_over_it
+                a_role_over_a_group_that_has_gone_is_not_given
             }
             counting {
                 a_count_has_a_limit

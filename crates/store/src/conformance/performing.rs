@@ -105,7 +105,7 @@ impl Stage {
             Act::Assign(role) => {
                 let judged = self.judged();
                 let new = new_assignment(self.assignment(), role, self.given_scopes());
-                let put = store.put_role_assignment(new, judged.as_ref(), at(1));
+                let put = store.put_role_assignment(new, judged.as_ref(), &[], at(1));
                 format!("{:?}", put.await)
             }
             Act::Unassign => match self.judged() {

@@ -22,7 +22,10 @@ fn reader(name: &str) -> NewRoleAssignment {
 }
 
 async fn create(store: &Engine, new: NewRoleAssignment) -> RoleAssignment {
-    store.put_role_assignment(new, None, at(1)).await.unwrap()
+    store
+        .put_role_assignment(new, None, &[], at(1))
+        .await
+        .unwrap()
 }
 
 async fn stored(store: &Engine, name: &str) -> Option<RoleAssignment> {
@@ -49,7 +52,7 @@ pub async fn a_role_assignment_is_remembered(store: Engine) {
     let mut new = new_assignment(id("bob"), Role::Owner, scopes(&["/planes/aws/aws"]));
     new.body.grant.who = Subject::Group("é\"team".to_owned());
     new.body.modified_by = "carol".to_owned();
-    let put = store.put_role_assignment(new.clone(), Some(&first), at(2));
+    let put = store.put_role_assignment(new.clone(), Some(&first), &[], at(2));
     let second = put.await.unwrap();
     let expected = RoleAssignment {
         body: new.body,
@@ -68,14 +71,14 @@ pub async fn a_role_assignment_is_written_only_as_it_was_judged(store: Engine) {
     let first = create(&store, reader("a")).await;
     let owner = new_assignment(id("a"), Role::Owner, scopes(&["/"]));
     refused!(
-        store.put_role_assignment(owner.clone(), None, at(2)),
+        store.put_role_assignment(owner.clone(), None, &[], at(2)),
         Error::PreconditionFailed
     );
     let mut twin = first.clone();
     twin.body.grant.scopes = scopes(&["/planes/aws/aws"]);
     assert_eq!(twin.etag(), first.etag());
     refused!(
-        store.put_role_assignment(owner.clone(), Some(&twin), at(2)),
+        store.put_role_assignment(owner.clone(), Some(&twin), &[], at(2)),
         Error::PreconditionFailed
     );
     refused!(
@@ -86,7 +89,7 @@ pub async fn a_role_assignment_is_written_only_as_it_was_judged(store: Engine) {
     assert!(store.delete_role_assignment(&first).await.unwrap());
     assert!(!store.delete_role_assignment(&first).await.unwrap());
     refused!(
-        store.put_role_assignment(owner, Some(&first), at(2)),
+        store.put_role_assignment(owner, Some(&first), &[], at(2)),
         Error::PreconditionFailed
     );
     assert_eq!(stored(&store, "a").await, None);
@@ -130,7 +133,7 @@ pub async fn first_role_assignments_of_a_name_come_to_one(store: Engine) {
     for second in 0..8 {
         let store = store.clone();
         tasks.spawn(async move {
-            let put = store.put_role_assignment(reader("a"), None, at(second));
+            let put = store.put_role_assignment(reader("a"), None, &[], at(second));
             match put.await {
                 Ok(_) => true,
                 Err(Error::PreconditionFailed) => false,
@@ -196,4 +199,33 @@ pub async fn a_removed_group_takes_the_roles_over_it(store: Engine) {
         };
         assert_eq!(event.change, Some(change));
     }
+}
+
+/// Whoever gave a role over it may have lost his own with the group.
+pub async fn a_role_over_a_group_that_has_gone_is_not_given(store: Engine) {
+    with_group(&store, "rg").await;
+    let group = store.get_resource_group(&group("rg")).await.unwrap();
+    let groups = std::slice::from_ref(&group);
+    let over = scopes(&["/planes/radius/local/resourcegroups/rg"]);
+    let new = || new_assignment(id("bob"), Role::Reader, over.clone());
+    let put = store.put_role_assignment(new(), None, groups, at(1)).await;
+    let given = put.unwrap();
+    assert!(store.delete_role_assignment(&given).await.unwrap());
+
+    let deletion = on_group(1, "rg", Task::Delete);
+    let deleted = store.delete_resource_group(deletion, &Precondition::NONE, None);
+    assert_eq!(deleted.await.unwrap(), GroupDeletion::Removed);
+    refused!(
+        store.put_role_assignment(new(), None, groups, at(2)),
+        Error::PreconditionFailed
+    );
+    // Another one of that name.
+    let again = put_group(group.id.clone(), "global", "");
+    let again = store.put_resource_group(again, &Precondition::NONE, at(77));
+    again.await.unwrap();
+    refused!(
+        store.put_role_assignment(new(), None, groups, at(78)),
+        Error::PreconditionFailed
+    );
+    assert_eq!(stored(&store, "bob").await, None);
 }

@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use ucp_access::Scope;
 use ucp_model::operation::Header;
-use ucp_model::{GroupId, RoleAssignmentId, Timestamp};
+use ucp_model::{GroupId, ResourceGroup, RoleAssignmentId, Timestamp};
 
 use super::Memory;
 use super::tables::{Tables, page};
@@ -15,9 +15,14 @@ impl RoleAssignments for Memory {
         &self,
         new: NewRoleAssignment,
         judged: Option<&RoleAssignment>,
+        groups: &[ResourceGroup],
         now: Timestamp,
     ) -> Result<RoleAssignment, Error> {
         let mut tables = self.tables();
+        for group in groups {
+            let is_there = tables.groups.get(&group.id.key());
+            rules::refuse_gone(group, is_there.map(|group| group.created_at))?;
+        }
         let key = new.id.key();
         let current = tables.role_assignments.get(&key);
         rules::refuse_unjudged(current, judged)?;

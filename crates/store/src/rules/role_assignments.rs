@@ -2,7 +2,7 @@
 
 use ucp_access::{GrantChange, Scope};
 use ucp_model::operation::Header;
-use ucp_model::{GroupId, Timestamp};
+use ucp_model::{GroupId, ResourceGroup, Timestamp};
 
 use super::ended_at;
 use crate::{AuditEvent, AuditOutcome, Error, RoleAssignment};
@@ -13,6 +13,15 @@ pub fn refuse_unjudged(
     judged: Option<&RoleAssignment>,
 ) -> Result<(), Error> {
     match current == judged {
+        true => Ok(()),
+        false => Err(Error::PreconditionFailed),
+    }
+}
+
+/// Returns [`Error::PreconditionFailed`] if a group is not there any more, but perhaps another one of its name, made at another
+/// time.
+pub fn refuse_gone(group: &ResourceGroup, created_at: Option<Timestamp>) -> Result<(), Error> {
+    match created_at == Some(group.created_at) {
         true => Ok(()),
         false => Err(Error::PreconditionFailed),
     }
