@@ -12,8 +12,8 @@ use crate::database::{Abort, Transaction, Value, statements, values};
 use crate::json::{count, to_json};
 use crate::reference_row::plain_columns;
 use crate::{
-    busy, events, groups, held_groups, leftover_row, operation_row, operations, refactor_row,
-    reference_row, role_assignments,
+    audit_events, busy, events, groups, held_groups, leftover_row, operation_row, operations,
+    refactor_row, reference_row, role_assignments,
 };
 
 /// How many rows a statement moves.
@@ -122,6 +122,7 @@ pub(crate) async fn apply(
         true => refactor_row::write(transaction, &record).await?,
         false => refactor_row::insert(transaction, &record).await?,
     }
+    audit_events::append(transaction, &rules::audited(&record, new)).await?;
     if let Some((operation, groups)) = rules::deployed(new) {
         let declared = match new.deploy.as_ref().map(|deploy| &deploy.work) {
             Some(NewWork::Group { declared, .. }) => declared.as_ref(),

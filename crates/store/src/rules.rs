@@ -35,8 +35,8 @@ pub use self::plans::{
 };
 pub use self::predictions::{Predicted, predicted, track_record_key};
 pub use self::refactors::{
-    BeforeRefactor, Relocated, addresses_of, after_history, deployed, emptied, groups_of, held_by,
-    refactored, refuse_status, relocate, undone,
+    BeforeRefactor, Relocated, addresses_of, after_history, audited, deployed, emptied, groups_of,
+    held_by, refactored, refuse_status, relocate, undone,
 };
 pub use self::role_assignments::{narrowed, refuse_gone, refuse_unjudged, without_group};
 use crate::{

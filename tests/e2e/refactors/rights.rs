@@ -91,6 +91,17 @@ async fn who_may_change_all_groups_may_move(kind: StoreKind) {
             "{who}"
         );
     }
+    // Nothing tells of others, not even that there are some.
+    for _ in 0..3 {
+        post_as(&world, "eve", PLANE, &declared("plan", &name))
+            .await
+            .expect(200);
+    }
+    let page = format!("{records}&top=1");
+    for (who, is_more) in [("eve", true), ("bob", false)] {
+        let listed = world.call_as(who, "GET", &page, "").await.expect(200).body;
+        assert_eq!(listed.get("nextLink").is_some(), is_more, "{who}");
+    }
     let other = format!("{records}-other");
     world.call_as("bob", "GET", &other, "").await.expect(403);
 
@@ -103,6 +114,20 @@ async fn who_may_change_all_groups_may_move(kind: StoreKind) {
     post_as(&world, "bob", &undo, &json!({})).await.expect(404);
     post_as(&world, "ann", &undo, &json!({})).await.expect(200);
     let audited = world.audited().await;
+    // The owner of each group learns of it, and what was hidden was refused.
+    for group in [&old, &web] {
+        let told = audited.iter().filter(|event| {
+            event.action == "System.Resources/resourceGroups/refactor/action"
+                && event.id.eq_ignore_ascii_case(group)
+                && event.caller == "ann"
+        });
+        assert_eq!(told.count(), 2, "{group}");
+    }
+    let hidden = audited.iter().find(|event| {
+        event.caller == "bob" && event.id == path && event.action.ends_with("refactors/read")
+    });
+    let hidden = hidden.expect("an event");
+    assert_eq!(hidden.outcome, ucp_store::AuditOutcome::Refused);
     let undone = audited
         .iter()
         .find(|event| event.action.ends_with("undo/action") && event.status == Some(200));

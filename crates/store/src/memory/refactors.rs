@@ -80,6 +80,7 @@ impl Refactors for Memory {
         }
         let record = rules::refactored(&new, &relocated, removed);
         tables.refactors.insert(id, record.clone());
+        tables.record(&rules::audited(&record, &new));
         if let Some((operation, _)) = rules::deployed(&new) {
             let desired = new.deploy.and_then(|deploy| match deploy.work {
                 NewWork::Group { declared, .. } => declared,

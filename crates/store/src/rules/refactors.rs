@@ -12,7 +12,7 @@ use ucp_model::{
 
 use super::history::moved;
 use super::{judge_forgetting, judge_policy, refuse_busy};
-use crate::{ApplyRefactor, Error, Event, NewOperation, NewWork};
+use crate::{ApplyRefactor, AuditEvent, AuditOutcome, Error, Event, NewOperation, NewWork};
 
 /// Returns why the recorded status of a refactor does not permit that it is `applied`, or undone.
 pub fn refuse_status(recorded: &Refactor, permitted: RefactorStatus) -> Result<(), Error> {
@@ -269,6 +269,33 @@ pub fn refactored(
         })
         .collect();
     record
+}
+
+/// Returns what the audit has of a refactor for the owners of its groups: the request is recorded under the refactor, which is
+/// of the plane.
+pub fn audited(record: &Refactor, by: &ApplyRefactor) -> Vec<AuditEvent> {
+    let groups: BTreeMap<String, &GroupId> = record
+        .content
+        .named
+        .iter()
+        .map(|group| (group.key(), group))
+        .collect();
+    let event = |group: &GroupId| AuditEvent {
+        at: record.changed_at,
+        caller: by.caller.clone(),
+        peer: None,
+        action: "System.Resources/resourceGroups/refactor/action".to_owned(),
+        id: group.to_string(),
+        outcome: AuditOutcome::Allowed,
+        status: None,
+        code: None,
+        correlation_id: by.correlation_id.clone(),
+        request_id: record.id.to_string(),
+        operation: record.content.deployment,
+        change: None,
+        suppressed: 0,
+    };
+    groups.into_values().map(event).collect()
 }
 
 /// Returns the groups that a refactor may remove, in the order of their keys: those that it names for that, if it moves
