@@ -42,6 +42,13 @@ impl FromStr for Group {
     }
 }
 
+impl Group {
+    /// The name of its radius plane.
+    pub(crate) fn plane(&self) -> &str {
+        self.0.split('/').nth(3).unwrap_or_default()
+    }
+}
+
 impl fmt::Display for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -98,11 +105,13 @@ pub(crate) fn segment(name: &str) -> String {
     utf8_percent_encode(name, SEGMENT).to_string()
 }
 
-/// The address of a reference in files of moves: `rg/AWS.EC2/VPC/net`. One of another plane than `local` has its id.
-pub(crate) fn address(id: &str) -> String {
+/// The address of a reference in files of moves: `rg/AWS.EC2/VPC/net`. One of another radius plane than this has its id.
+pub(crate) fn address(id: &str, radius: &str) -> String {
     let segments: Vec<&str> = id.split('/').collect();
     match segments[..] {
-        ["", _, _, "local", _, group, _, namespace, resource, alias] => {
+        ["", _, _, plane, _, group, _, namespace, resource, alias]
+            if plane.eq_ignore_ascii_case(radius) =>
+        {
             let resource = resource.trim_end_matches(":reference");
             format!("{group}/{namespace}/{resource}/{alias}")
         }

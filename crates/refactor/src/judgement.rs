@@ -11,7 +11,7 @@ use crate::history::{Compared, Course};
 use crate::names::Names;
 use crate::pairing::{Pairing, Standing, Unmappable};
 use crate::partition::{By, Colour, Graph, Partition};
-use crate::puts::puts;
+use crate::puts::{puts, users};
 use crate::refactor::{
     Ambiguity, AmbiguityReason, Changes, Environment, Move, Refactor, RefusalCode, Refused,
 };
@@ -50,7 +50,12 @@ pub(crate) fn judge(
     if let Some(names) = deployed {
         let occupied = judging.occupied();
         let is_there = |resource: usize| occupied.contains(&resources.id(resource).key());
-        judging.refactor.puts = puts(resources, names, &changed, is_there);
+        let is_unchanged = |resource| judging.is_unchanged(resource);
+        let mut put = users(resources, names, &changed, is_unchanged);
+        put.extend(changed);
+        put.sort_unstable();
+        put.dedup();
+        judging.refactor.puts = puts(resources, names, &put, is_there);
     }
     judging.refactor
 }
@@ -308,6 +313,16 @@ impl Judging<'_> {
             let environment = self.resources.environment(deployed);
             self.refactor.environments[environment].moves += 1;
             self.refactor.moves.push(found);
+        }
+    }
+
+    /// Whether a declared resource is deployed, and neither excluded nor named by what is ambiguous or refused.
+    fn is_unchanged(&self, declared: usize) -> bool {
+        match self.pairing.standing(declared) {
+            Standing::Same(deployed, _) => {
+                !self.is_named[declared] && !self.pairing.is_kept(deployed, declared)
+            }
+            Standing::Open | Standing::Aside => false,
         }
     }
 

@@ -25,6 +25,39 @@ pub struct Put {
     pub unmet: Vec<(String, ReferenceId)>,
 }
 
+/// Returns the declared resources that refer to one of these, and to those, and so on, of those that may be put. A put of these
+/// may replace them, and then who refers to them has to be put too.
+pub(crate) fn users(
+    resources: &Resources<'_>,
+    names: &Names,
+    updated: &[usize],
+    may_be_put: impl Fn(usize) -> bool,
+) -> Vec<usize> {
+    let mut used_by: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for user in resources.all_declared().filter(|user| may_be_put(*user)) {
+        let Side::Declared(declared) = resources.side(user) else {
+            continue;
+        };
+        visit(&declared.properties, |_, expression| {
+            for address in expression.iter().flat_map(|it| it.addresses()) {
+                if let Some(target) = names.get(user, &address.name) {
+                    used_by.entry(target).or_default().push(user);
+                }
+            }
+        });
+    }
+    let mut found = BTreeSet::new();
+    let mut left = updated.to_vec();
+    while let Some(target) = left.pop() {
+        for user in used_by.remove(&target).into_iter().flatten() {
+            if found.insert(user) {
+                left.push(user);
+            }
+        }
+    }
+    found.into_iter().collect()
+}
+
 /// Returns the puts of these declared resources, each after those that it refers to. `is_there` tells whether a resource will
 /// be at its address without a put.
 pub(crate) fn puts(

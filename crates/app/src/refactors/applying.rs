@@ -1,6 +1,6 @@
 //! Moves, there and back again.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ucp_access::Right;
 use ucp_model::{
@@ -85,9 +85,15 @@ impl App {
         fingerprint: Option<&str>,
         caller: &Caller,
     ) -> Result<Refactor, Rejection> {
-        let planned = self.refactor_to_change(plane, id, caller).await?;
+        let mut planned = self.refactor_to_change(plane, id, caller).await?;
         refuse_status(planned.status, RefactorStatus::Planned)?;
         judge_fingerprint(&planned, fingerprint)?;
+        // Nothing is put, so no group is made for that.
+        let RefactorContent { moves, groups, .. } = &mut planned.content;
+        let targets: HashSet<String> = moves.iter().map(|it| it.to.group.key()).collect();
+        groups
+            .create
+            .retain(|group| targets.contains(&group.id.key()));
         let history = self.history(&planned.content.named).await?;
         if history.ids() != planned.content.history.environment {
             let message =

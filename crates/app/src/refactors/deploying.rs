@@ -32,8 +32,8 @@ pub(super) struct JudgedPuts {
     declarations: Vec<Option<DeclaredMember>>,
     /// What they refer to that nothing will be at.
     unmet: Vec<(String, ReferenceId)>,
-    /// What each updates, with its place.
-    updates: Vec<(String, Reference)>,
+    /// What each updates, by its new address, with its place.
+    updates: HashMap<String, (String, Reference)>,
     /// How many of them create something, by the key of the group.
     creates: HashMap<String, usize>,
 }
@@ -71,7 +71,7 @@ impl App {
             members: Vec::with_capacity(puts.len()),
             declarations: Vec::with_capacity(puts.len()),
             unmet: Vec::new(),
-            updates: Vec::new(),
+            updates: HashMap::new(),
             creates: HashMap::new(),
         };
         for it in puts {
@@ -98,7 +98,10 @@ impl App {
                 ..
             } = it;
             match updates {
-                Some(reference) => judged.updates.push((place, reference)),
+                Some(reference) => {
+                    let key = it.reference.key();
+                    judged.updates.insert(key, (place, reference));
+                }
                 None => *judged.creates.entry(it.reference.group.key()).or_default() += 1,
             }
             judged.members.push(ApplyMember {
@@ -198,7 +201,10 @@ impl App {
             let more = more.saturating_add_signed(arrivals.get(&key).copied().unwrap_or_default());
             self.admit_set(group, &caller.name, more).await?;
         }
-        self.refuse_protected(&updates).await?;
+        // Others are put since they refer to what changes, which is perhaps nothing.
+        let changed = content.changes.update.iter();
+        let changed = changed.filter_map(|id| updates.get(&id.key()));
+        self.refuse_protected(&changed.collect::<Vec<_>>()).await?;
         let application = Application {
             members,
             has_outputs: false,
@@ -221,7 +227,7 @@ impl App {
 
 impl App {
     /// Refuses changes that the policies of other groups do not take.
-    async fn refuse_protected(&self, updates: &[(String, Reference)]) -> Result<(), Rejection> {
+    async fn refuse_protected(&self, updates: &[&(String, Reference)]) -> Result<(), Rejection> {
         let mut details = Vec::new();
         for (place, reference) in updates {
             let Some(target) = reference.target() else {

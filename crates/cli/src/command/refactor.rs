@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use ucp_refactor::Base;
 
 use super::place::Place;
-use crate::client::{Client, Polling, Refusal, Reply, Server};
+use crate::client::{Client, Failure, Polling, Refusal, Reply, Server};
 use crate::comparison::{Given, compared};
 use crate::confirm::Consent;
 use crate::document;
@@ -66,7 +66,7 @@ pub struct Refactor {
         conflicts_with = "dry_run"
     )]
     record: Option<String>,
-    /// With --dry-run or --offline: exit with 0 if nothing would move, and with 2 if something would.
+    /// Exit with 0 if nothing moves, and with 2 if something does, or would with --dry-run or --offline.
     #[arg(long)]
     detailed_exitcode: bool,
     /// Print the record, as the server answers it.
@@ -83,10 +83,17 @@ pub struct Refactor {
 
 impl Refactor {
     pub(super) async fn run(self) -> anyhow::Result<Outcome> {
-        ensure!(
-            !self.detailed_exitcode || self.dry_run || self.offline,
-            "--detailed-exitcode needs --dry-run or --offline"
-        );
+        if let (Some(_), Some(file)) = (&self.record, &self.mapping_file) {
+            ensure!(
+                !document::is_stdin(file),
+                "--record writes into the mapping file, which cannot be standard input"
+            );
+            let text = fs::read_to_string(file).with_context(|| document::name(file))?;
+            let read: Result<Map<String, Value>, _> = serde_json::from_str(&text);
+            read.with_context(|| {
+                format!("{}: --record needs a file in JSON", document::name(file))
+            })?;
+        }
         if let Some(from) = &self.from {
             return self.compare(from);
         }
@@ -98,6 +105,15 @@ impl Refactor {
             Some(name) => self.take_back(name, &client).await,
             None => self.find(&client).await,
         }
+    }
+
+    /// What addresses begin at.
+    fn base(&self) -> (&str, Option<&Group>) {
+        let plane = match &self.group {
+            Some(group) => group.plane(),
+            None => &self.plane,
+        };
+        (plane, self.group.as_ref())
     }
 
     fn output(&self) -> Output {
@@ -143,9 +159,9 @@ impl Refactor {
             })?;
             return Ok(Outcome::Failed);
         }
-        let recorded = match (&self.record, &self.mapping_file) {
+        let written = match (&self.record, &self.mapping_file) {
             (Some(event), Some(file)) if !is_empty(&plan["moves"]) => {
-                let history = recorded(&body, event, &plan)?;
+                let history = recorded(&body, event, &plan, self.base())?;
                 body.insert("history".to_owned(), history.clone());
                 let sent = Value::Object(body.clone());
                 let again = client.post(&path, &sent).await?.body;
@@ -154,7 +170,7 @@ impl Refactor {
                     "something has changed since the moves were shown, so nothing moves; run the command again"
                 );
                 plan = again;
-                Some((file, history))
+                Some(record(file, &history)?)
             }
             _ => None,
         };
@@ -162,14 +178,24 @@ impl Refactor {
             true => {
                 body.insert("mode".to_owned(), Value::from("apply"));
                 body.insert("fingerprint".to_owned(), plan["fingerprint"].clone());
-                client.post(&path, &Value::Object(body)).await?
+                client.post(&path, &Value::Object(body)).await
             }
             false => {
                 let apply = format!("{}/:apply", text(&plan["id"])?);
                 let seen = json!({"fingerprint": plan["fingerprint"]});
-                client.post(&apply, &seen).await?
+                client.post(&apply, &seen).await
             }
         };
+        let reply = match (reply, written) {
+            (Ok(reply), written) => (reply, written),
+            // Of a reply that is lost nobody knows.
+            (Err(failure @ Failure::Refused(_)), Some(written)) => {
+                written.take_back()?;
+                return Err(failure.into());
+            }
+            (Err(failure), _) => return Err(failure.into()),
+        };
+        let (reply, written) = reply;
         output::show(output, |paper| shown::moved(paper, &reply.body))?;
         let refused = self.follow(&reply, client).await?;
         let record = match &refused {
@@ -178,11 +204,12 @@ impl Refactor {
             None => reply.body,
         };
         self.print(&record)?;
-        if let (Some((file, history)), Some("Applied")) = (recorded, record["status"].as_str()) {
-            append(file, &history)?;
+        if let (Some(written), Some("Undone")) = (written, record["status"].as_str()) {
+            written.take_back()?;
         }
         match refused {
             Some(refusal) => Err(refusal.into()),
+            None if self.detailed_exitcode => Ok(Outcome::Changes),
             None => Ok(Outcome::Done),
         }
     }
@@ -230,7 +257,7 @@ impl Refactor {
         self.print(&plan)?;
         let moves = !is_empty(&plan["moves"]);
         if let (Some(event), Some(file), true) = (&self.record, &self.mapping_file, moves) {
-            append(file, &recorded(&body, event, &plan)?)?;
+            record(file, &recorded(&body, event, &plan, self.base())?)?;
         }
         Ok(match self.detailed_exitcode && moves {
             true => Outcome::Changes,
@@ -347,25 +374,45 @@ fn text(value: &Value) -> anyhow::Result<&str> {
     value.as_str().context("the server answers without an id")
 }
 
-/// Returns the history with one more event, of the moves of a plan.
-fn recorded(body: &Map<String, Value>, event: &str, plan: &Value) -> anyhow::Result<Value> {
+/// Returns the history with one more event, of the moves of a plan: what the events do not move that the plan still has to make.
+fn recorded(
+    body: &Map<String, Value>,
+    event: &str,
+    plan: &Value,
+    (radius, group): (&str, Option<&Group>),
+) -> anyhow::Result<Value> {
     let mut history = match body.get("history") {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(events)) => events.clone(),
         Some(_) => bail!("history is no list"),
     };
-    // What the history moves is in it.
-    let pending: Vec<&Value> = history
-        .iter()
-        .filter_map(|event| event["moves"].as_array())
-        .flatten()
-        .collect();
-    let moves = plan["moves"].as_array().into_iter().flatten();
-    let moves = moves.map(|it| {
-        let address = |end: &Value| end.as_str().map(id::address);
-        json!({"from": address(&it["from"]), "to": address(&it["to"])})
-    });
-    let moves: Vec<Value> = moves.filter(|it| !pending.contains(&it)).collect();
+    let group = group.map(ToString::to_string);
+    let group = group.as_deref().map_or("", id::last);
+    // As files have it, and as it is compared.
+    let address = |text: &str| match text.split('/').count() {
+        3 => format!("{group}/{text}"),
+        _ => id::address(text, radius),
+    };
+    let is_pending = |name: &Value| {
+        let mut pending = plan["history"]["pending"].as_array().into_iter().flatten();
+        pending.any(|it| it == name)
+    };
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut moves = Vec::new();
+    for it in plan["moves"].as_array().into_iter().flatten() {
+        let mut from = address(&text(&it["from"]));
+        let to = address(&text(&it["to"]));
+        for event in history.iter().filter(|event| is_pending(&event["id"])) {
+            let mut steps = event["moves"].as_array().into_iter().flatten();
+            let is_here = |step: &&Value| address(&text(&step["from"])).eq_ignore_ascii_case(&from);
+            if let Some(step) = steps.find(is_here) {
+                from = address(&text(&step["to"]));
+            }
+        }
+        if !from.eq_ignore_ascii_case(&to) {
+            moves.push(json!({"from": from, "to": to}));
+        }
+    }
     history.push(json!({"id": event, "moves": moves}));
     Ok(Value::from(history))
 }
@@ -381,57 +428,107 @@ fn same_moves(one: &Value, other: &Value) -> bool {
     moves(one) == moves(other)
 }
 
-/// Writes the history into the mapping file. Everything has moved by then.
-fn append(file: &Path, history: &Value) -> anyhow::Result<()> {
+/// A mapping file with another history than before.
+struct Recorded<'a> {
+    file: &'a Path,
+    before: String,
+}
+
+/// Writes the history into the mapping file, before anything moves: if the reply is lost, the file sent again finds out what is
+/// done.
+fn record<'a>(file: &'a Path, history: &Value) -> anyhow::Result<Recorded<'a>> {
+    let before = fs::read_to_string(file).with_context(|| document::name(file))?;
+    let mut members: Map<String, Value> = serde_json::from_str(&before)?;
+    members.insert("history".to_owned(), history.clone());
+    write(file, &format!("{:#}\n", Value::Object(members)))?;
+    Ok(Recorded { file, before })
+}
+
+impl Recorded<'_> {
+    /// Takes it back: nothing has moved.
+    fn take_back(self) -> anyhow::Result<()> {
+        write(self.file, &self.before)
+    }
+}
+
+/// Others see the old file or the new one.
+fn write(file: &Path, text: &str) -> anyhow::Result<()> {
     let write = || -> anyhow::Result<()> {
-        let mut members = object(file)?;
-        members.insert("history".to_owned(), history.clone());
-        let text = format!("{:#}\n", Value::Object(members));
-        // Others see the old file or the new one.
-        let new = file.with_extension("new");
+        let new = file.with_extension(format!("{}.new", std::process::id()));
         fs::write(&new, text)?;
         fs::rename(&new, file)?;
         Ok(())
     };
-    write().with_context(|| {
-        format!(
-            "everything has moved, but the history could not be written to {}; it is {history}",
-            document::name(file)
-        )
-    })
+    write().with_context(|| format!("the history cannot be written to {}", document::name(file)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn id(plane: &str, name: &str) -> String {
+        format!("/planes/radius/{plane}/resourcegroups/rg/providers/AWS.SQS/Queue:reference/{name}")
+    }
+
+    fn event(name: &str, moves: &[(&str, &str)]) -> Value {
+        let moves = moves.iter().map(|(from, to)| {
+            let address = |alias: &str| format!("rg/AWS.SQS/Queue/{alias}");
+            json!({"from": address(from), "to": address(to)})
+        });
+        json!({"id": name, "moves": moves.collect::<Vec<_>>()})
+    }
+
+    fn told(history: &[Value], pending: &[&str], moves: &[(&str, &str)], plane: &str) -> Value {
+        let moves = moves.iter();
+        let moves = moves.map(|(from, to)| json!({"from": id(plane, from), "to": id(plane, to)}));
+        let moves: Vec<Value> = moves.collect();
+        let plan = json!({"moves": moves, "history": {"pending": pending}});
+        let body = Map::from_iter([("history".to_owned(), json!(history))]);
+        let all = recorded(&body, "new", &plan, (plane, None)).expect("a list");
+        all.as_array()
+            .and_then(|all| all.last())
+            .cloned()
+            .expect("an event")
+    }
+
     #[test]
-    fn an_event_has_what_the_history_does_not_move() {
-        let id = |name: &str| {
-            format!(
-                "/planes/radius/local/resourcegroups/rg/providers/AWS.SQS/Queue:reference/{name}"
-            )
-        };
-        let plan = json!({"moves": [
-            {"from": id("a"), "to": id("b")}, {"from": id("c"), "to": id("d")}]});
-        let first = json!({"id": "e1", "moves": [
-            {"from": "rg/AWS.SQS/Queue/a", "to": "rg/AWS.SQS/Queue/b"}]});
-        let body = Map::from_iter([("history".to_owned(), json!([first]))]);
-        let history = recorded(&body, "e2", &plan).expect("a list");
-        let second = json!({"id": "e2", "moves": [
-            {"from": "rg/AWS.SQS/Queue/c", "to": "rg/AWS.SQS/Queue/d"}]});
-        assert_eq!(history, json!([first, second]));
+    fn an_event_has_what_the_pending_ones_do_not_move() {
+        let first = event("e1", &[("a", "b")]);
+        let both = [("a", "b"), ("c", "d")];
+        let new = told(std::slice::from_ref(&first), &["e1"], &both, "local");
+        assert_eq!(new, event("new", &[("c", "d")]));
+        // Several that are pending are made one after the other.
+        let second = event("e2", &[("b", "c")]);
+        let all = [first.clone(), second];
+        let new = told(&all, &["e1", "e2"], &[("a", "d")], "local");
+        assert_eq!(new, event("new", &[("c", "d")]));
+        // What was done before is done again.
+        let back = event("e2", &[("b", "a")]);
+        let new = told(&[first, back], &[], &[("a", "b")], "local");
+        assert_eq!(new, event("new", &[("a", "b")]));
+    }
+
+    #[test]
+    fn addresses_are_those_of_any_plane() {
+        let new = told(&[], &[], &[("a", "b")], "test");
+        assert_eq!(new, event("new", &[("a", "b")]));
+        let elsewhere = json!({"moves": [{"from": id("local", "a"), "to": id("test", "b")}]});
+        let new = recorded(&Map::new(), "new", &elsewhere, ("test", None)).expect("a list");
+        assert_eq!(new[0]["moves"][0]["from"], id("local", "a"));
     }
 
     #[test]
     fn the_rest_of_a_mapping_file_stays() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join("maps.json");
-        fs::write(&file, r#"{"exclude":["AWS.S3/Bucket"]}"#).expect("a file");
-        append(&file, &json!([{"id": "e1", "moves": []}])).expect("it is written");
+        let before = r#"{"exclude":["AWS.S3/Bucket"]}"#;
+        fs::write(&file, before).expect("a file");
+        let written = record(&file, &json!([{"id": "e1", "moves": []}])).expect("it is written");
         let read = Value::Object(object(&file).expect("an object"));
         let expected =
             json!({"exclude": ["AWS.S3/Bucket"], "history": [{"id": "e1", "moves": []}]});
         assert_eq!(read, expected);
+        written.take_back().expect("it is taken back");
+        assert_eq!(fs::read_to_string(&file).expect("a file"), before);
     }
 }

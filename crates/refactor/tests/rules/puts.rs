@@ -97,3 +97,43 @@ fn what_refers_to_nothing_is_told() {
     let expected = [vec![(place, address("s/AWS.SQS/Queue/c"))], Vec::new()];
     assert_eq!(unmet, expected);
 }
+
+/// A put may replace what it updates.
+#[test]
+fn who_refers_to_what_is_updated_is_put_after_it() {
+    let state = state(vec![
+        deployed(
+            "s/AWS.SQS/Queue/a",
+            "q-a",
+            json!({"n": 1}),
+            json!({"/Arn": "arn-a"}),
+        ),
+        deployed(
+            "s/AWS.SNS/Topic/t",
+            "t-t",
+            json!({"to": "arn-a"}),
+            json!({}),
+        ),
+        deployed("s/AWS.SNS/Topic/u", "t-u", json!({"to": "t-t"}), json!({})),
+        deployed("s/AWS.SNS/Topic/v", "t-v", json!({"n": 7}), json!({})),
+    ]);
+    let to = |name: &str| json!({"to": {"$reference": name}});
+    let body = deploying(body(
+        vec![
+            declared("s/AWS.SQS/Queue/a", json!({"n": 2})),
+            declared("s/AWS.SNS/Topic/t", to("AWS.SQS/Queue/a#/Arn")),
+            declared("s/AWS.SNS/Topic/u", to("AWS.SNS/Topic/t")),
+            declared("s/AWS.SNS/Topic/v", json!({"n": 7})),
+        ],
+        &[],
+    ));
+    let refactor = judged(&state, &body);
+    let update = vec!["s/AWS.SQS/Queue/a".to_owned()];
+    assert_eq!(changes(&refactor), [Vec::new(), update, Vec::new()]);
+    let expected = [
+        "s/AWS.SQS/Queue/a: ",
+        "s/AWS.SNS/Topic/t: s/AWS.SQS/Queue/a",
+        "s/AWS.SNS/Topic/u: s/AWS.SNS/Topic/t",
+    ];
+    assert_eq!(order(&body, &refactor), expected);
+}
