@@ -16,7 +16,9 @@ use ucp_store::{
 use crate::arm_resources::{self, arm_resources};
 use crate::database::{Abort, Database, Row, Transaction, page, transaction, values};
 use crate::json::{corrupt, from_json, parsed};
-use crate::{Sql, busy, leftover_row, operation_row, reference_row, role_assignments};
+use crate::{
+    Sql, busy, leftover_row, operation_row, refactor_row, reference_row, role_assignments,
+};
 
 arm_resources! { "resource_groups", "deletion";
     LIST = ["SELECT id, location, tags, body, created_at, updated_at, revision, deletion FROM resource_groups
@@ -261,6 +263,7 @@ pub(crate) async fn delete(
     deletion: &Header,
 ) -> Result<(), Abort> {
     delete_unassigned(transaction, id).await?;
+    refactor_row::forget(transaction, id).await?;
     role_assignments::unassign(transaction, id, deletion).await
 }
 

@@ -32,6 +32,7 @@ statements! {
         sqlite "SELECT value AS group_key FROM json_each($4)" [") AS named"];
     WRITE = ["UPDATE refactors SET status = $2, changed_at = $3, content = $4, events = $5, over_at = $6 WHERE id = $1"];
     WRITE_GROUPS = ["UPDATE refactor_groups SET brought_at = $2 WHERE refactor = $1"];
+    FORGET = ["UPDATE refactor_groups SET brought_at = NULL WHERE group_key = $1 AND brought_at IS NOT NULL"];
     GET = ["SELECT ", columns!(), " FROM refactors WHERE id = $1"];
     LOCK = ["SELECT ", columns!(), " FROM refactors WHERE id = $1"] lock " FOR UPDATE";
     LIST = ["SELECT ", columns!(), " FROM refactors WHERE plane_key = $1 AND (created_at, id) < ($2, $3)
@@ -205,6 +206,12 @@ pub(crate) async fn write(transaction: &mut Transaction, new: &Refactor) -> Resu
     transaction.execute(WRITE, values).await?;
     let values = values![new.id.to_string(), brought_at(new)];
     transaction.execute(WRITE_GROUPS, values).await?;
+    Ok(())
+}
+
+/// Forgets the history of a group that is deleted: one of its name that is made later has had no events.
+pub(crate) async fn forget(transaction: &mut Transaction, group: &GroupId) -> Result<(), Abort> {
+    transaction.execute(FORGET, values![group.key()]).await?;
     Ok(())
 }
 

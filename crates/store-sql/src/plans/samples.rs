@@ -424,6 +424,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             "refactor_row::WRITE_GROUPS",
             (values!["refactor-2000", no_time], 1),
         ),
+        ("refactor_row::FORGET", (values!["group-100"], IN_GROUP)),
         ("refactor_row::GET", (values!["refactor-2000"], 1)),
         ("refactor_row::LOCK", (values!["refactor-2000"], 1)),
         (

@@ -150,6 +150,7 @@ macro_rules! conformance {
                 the_history_of_groups_is_what_was_applied
                 old_records_are_removed
                 only_so_many_plans_of_a_maker_are_kept
+                a_deleted_group_takes_its_history
             }
             moving {
                 a_reference_keeps_everything_but_its_id

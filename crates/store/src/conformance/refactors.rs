@@ -1,9 +1,13 @@
 //! The records of refactors.
 
-use ucp_model::{EventMove, Refactor, RefactorContent, RefactorEvent, RefactorId, RefactorStatus};
+use ucp_model::operation::Kind;
+use ucp_model::operation::group::Task;
+use ucp_model::{
+    Ended, EventMove, Refactor, RefactorContent, RefactorEvent, RefactorId, RefactorStatus,
+};
 
 use super::fixture::*;
-use crate::refactor_place;
+use crate::{Precondition, refactor_place};
 
 pub(super) fn refactor_id(number: u64) -> RefactorId {
     RefactorId(operation_id(number).0)
@@ -169,4 +173,51 @@ pub async fn only_so_many_plans_of_a_maker_are_kept(store: Engine) {
     let web = group("web");
     let of_group = store.list_refactors("local", Some(&web), None, 9);
     assert_eq!(of_group.await.unwrap(), listed);
+}
+
+/// One of the same name has had no events.
+pub async fn a_deleted_group_takes_its_history(store: Engine) {
+    for name in ["web", "shop"] {
+        with_group(&store, name).await;
+    }
+    let applied = having(planned(1, &["web", "shop"], 0), RefactorStatus::Applied, 7);
+    keep(&store, &[applied]).await;
+    let events = async |name: &str| {
+        let events = store.refactor_events(&[group(name)], 9).await.unwrap();
+        events.len()
+    };
+    assert_eq!((events("web").await, events("shop").await), (1, 1));
+    let deletion = on_group(1, "web", Task::Delete);
+    let deleted = store.delete_resource_group(deletion, &Precondition::NONE, None);
+    deleted.await.unwrap();
+    with_group(&store, "web").await;
+    assert_eq!((events("web").await, events("shop").await), (0, 1));
+
+    // Also one that had something in it.
+    with_group(&store, "rg").await;
+    map(&store, 2, "a", "x", true).await;
+    let applied = having(planned(3, &["rg"], 0), RefactorStatus::Applied, 8);
+    keep(&store, &[applied]).await;
+    assert_eq!(events("rg").await, 1);
+    let deletion = on_group(4, "rg", Task::Delete);
+    let deleted = store.delete_resource_group(deletion, &Precondition::NONE, None);
+    deleted.await.unwrap();
+    let claimed = claim_one(&store, at(20)).await;
+    let delete = with(put(5, "a"), |new| new.kind = Kind::Delete);
+    let child = crate::NewOperation {
+        parent: Some(claimed.operation.header.id),
+        ..delete
+    };
+    let child = store.accept_child(&claimed.lease, child).await.unwrap();
+    let claimed_child = claim_one(&store, at(21)).await;
+    assert_eq!(claimed_child.operation, child.operation);
+    finish(
+        &store,
+        &claimed_child.lease,
+        super::fixture::deleted(&child.operation),
+    )
+    .await;
+    let end = end_on_group(&claimed.operation, Ended::Succeeded, at(30));
+    finish(&store, &claimed.lease, end).await;
+    assert_eq!(events("rg").await, 0);
 }

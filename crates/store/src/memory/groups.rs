@@ -120,6 +120,7 @@ impl Groups for Memory {
         if references.is_empty() && !tables.has_leftovers_of_ours(&key) {
             tables.remove_register(&key);
             tables.unassign(id, &deletion.header());
+            tables.forget_history(&key);
             tables.groups.remove(&key);
             return Ok(GroupDeletion::Removed);
         }

@@ -463,6 +463,7 @@ impl Tables {
             }
             self.remove_register(&key);
             self.unassign(&work.group, &operation.header);
+            self.forget_history(&key);
             self.groups.remove(&key);
         } else if let Some(group) = self.groups.get_mut(&key)
             && group.body.deletion == Some(operation.header.id)

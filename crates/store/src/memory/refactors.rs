@@ -152,7 +152,11 @@ impl Tables {
     fn brought(&self, groups: &[GroupId], limit: usize) -> Vec<(Timestamp, RefactorEvent)> {
         let keys: BTreeSet<String> = groups.iter().map(GroupId::key).collect();
         let is_of = |refactor: &&Refactor| {
-            refactor.brings_events() && keys.iter().any(|key| names(refactor, key))
+            let is_kept = |key: &&String| {
+                let forgotten = ((*key).clone(), refactor.id);
+                names(refactor, key) && !self.forgotten.contains(&forgotten)
+            };
+            refactor.brings_events() && keys.iter().any(|key| is_kept(&key))
         };
         let mut of: Vec<&Refactor> = self.refactors.values().filter(is_of).collect();
         of.sort_unstable_by_key(|refactor| (refactor.changed_at, refactor.id));
@@ -162,6 +166,14 @@ impl Tables {
             events.map(|event| (refactor.changed_at, event.clone()))
         })
         .collect()
+    }
+
+    /// Forgets the history of a group that is deleted.
+    pub(super) fn forget_history(&mut self, group: &str) {
+        let refactors = self.refactors.values();
+        let had = refactors.filter(|it| it.brings_events() && names(it, group));
+        let had: Vec<_> = had.map(|it| (group.to_owned(), it.id)).collect();
+        self.forgotten.extend(had);
     }
 
     /// What is recorded of what a refactor concerns.

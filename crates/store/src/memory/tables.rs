@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use ucp_model::operation::{GroupWork, ResourceWork};
@@ -32,6 +32,8 @@ pub(super) struct Tables {
     pub(super) digest_key: Option<SealedKey>,
     pub(super) plans: BTreeMap<PlanId, StoredPlan>,
     pub(super) refactors: BTreeMap<RefactorId, Refactor>,
+    /// The refactors that had brought events to a group before one of its name was deleted.
+    pub(super) forgotten: BTreeSet<(String, RefactorId)>,
     pub(super) audit_events: BTreeMap<AuditPlace, AuditEvent>,
     /// The number of events that were ever audited.
     pub(super) audited: i64,
