@@ -117,7 +117,7 @@ const WRITERS: &[Writer] = &[
     |_| Act::Adopt("c", "x", false),
     |_| Act::Move(1, "a", "i"),
     |new| Act::Deploy(1, new, "a", "i"),
-    |_| Act::KeepRefactor(1),
+    |new| Act::KeepRefactor(new - 20),
     |_| Act::RemoveRefactors,
     |_| Act::PutSchema("2", 2),
     |_| Act::Reseal(4),
