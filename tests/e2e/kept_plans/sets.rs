@@ -377,8 +377,10 @@ async fn what_is_adopted_and_declared_under_a_plan_is_remembered(world: &World) 
 #[apply(on_every_store)]
 async fn values_that_were_not_known_come_with_the_apply(world: &World) {
     let logs = |days: Value| {
-        set(json!([{"alias": "logs", "type": LOGS,
-            "properties": {"LogGroupName": "logs", "RetentionInDays": days}}]))
+        let properties = json!({"LogGroupName": "logs", "RetentionInDays": days});
+        let mut logs = set(json!([{"alias": "logs", "type": LOGS, "properties": properties}]));
+        logs["outputs"] = json!({"days": days});
+        logs
     };
     let id = plan(world, &logs(json!({"$unknown": true}))).await;
     let refused = carry_out(world, &id).await.expect(409);

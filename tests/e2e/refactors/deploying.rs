@@ -520,3 +520,18 @@ async fn what_is_referred_to_has_to_be_readable(kind: StoreKind) {
         .expect(202);
     world.settle().await;
 }
+
+/// A group that is named, and neither there nor made, is none to find the operation in.
+#[apply(on_every_store)]
+async fn it_is_listed_in_a_group_that_is_there(world: &World) {
+    world.put_group("web").await;
+    let web = vec![resource("new", LOGS, logs("new"))];
+    let body = super::body("apply", &[("gone", vec![]), ("web", web)]);
+    let (_, status) = deploy(world, &with(body, json!({"deploy": true}))).await;
+    assert_eq!(status["status"], "Succeeded", "{status}");
+    let list = format!("{}/operations?{API}", group("web"));
+    let listed = world.get(&list).await.expect(200).body;
+    let kinds = listed["value"].as_array().expect("operations").iter();
+    let kinds: Vec<&Value> = kinds.map(|it| &it["kind"]).collect();
+    assert!(kinds.contains(&&json!("applyGroup")), "{listed}");
+}

@@ -1,6 +1,6 @@
 //! Moves, there and back again.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use ucp_access::Right;
 use ucp_model::{
@@ -44,6 +44,8 @@ impl App {
         let history = found.history.brought.clone();
         let (mut planned, groups, puts) = self.planned(plane, &declared, found, caller);
         let is_plane = matches!(declared.base, Base::Plane(_));
+        let existing = groups.iter().flat_map(|group| &group.recorded);
+        let existing: BTreeSet<String> = existing.map(|group| group.id.key()).collect();
         let puts = self.judged_puts(puts, &groups, is_plane, caller).await?;
         judge_fingerprint(&planned, declared.fingerprint.as_deref())?;
         match declared.mode {
@@ -60,7 +62,7 @@ impl App {
                 let deploy = match declared.deploy {
                     Some(on_failure) => {
                         let refactor = (planned.id, &planned.content);
-                        self.new_deployment(refactor, puts, on_failure, caller)
+                        self.new_deployment(refactor, puts, &existing, on_failure, caller)
                             .await?
                     }
                     None => None,

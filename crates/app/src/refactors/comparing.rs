@@ -15,7 +15,7 @@ use ucp_schema::{Declaration, IdentifierOutcome, PROVISIONING_STATE, ResourceSch
 use ucp_seal::Keys;
 
 use super::deployed::{DefaultTags, compared};
-use super::found::{Found, FoundGroup, FoundPut, as_made};
+use super::found::{Found, FoundGroup, FoundPut, Tracked, as_made};
 use super::{DeclaredRefactor, DeclaredResource, NamedGroup, RefactorMode};
 use crate::identifier::named;
 use crate::intake::no_such_group;
@@ -453,7 +453,7 @@ impl Sides {
                 moved.insert(it.to.key(), reference);
             }
         }
-        let there = |id: &ReferenceId| moved.get(&id.key()).map(|reference| (*reference).clone());
+        let there = |id: &ReferenceId| moved.get(&id.key()).map(|it| Tracked::of(it));
         let puts = std::mem::take(&mut refactor.puts).into_iter();
         let puts = puts.filter_map(|it| {
             let Declared { place, address, .. } = body.resources.get(it.resource)?;

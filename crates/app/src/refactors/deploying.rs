@@ -9,14 +9,14 @@ use ucp_model::operation::group::{
     Application, ApplyMember, Deployment, MemberGoal, OnFailure, Task,
 };
 use ucp_model::{
-    Detail, ErrorCode, Failure, GroupId, RefactorContent, RefactorId, Reference, ReferenceId,
-    ResourceGroup, Scope,
+    Detail, ErrorCode, Failure, GroupId, RefactorContent, RefactorId, ReferenceId, ResourceGroup,
+    Scope,
 };
 use ucp_schema::ResourceSchema;
 use ucp_set::{Declarations, DeclaredMember, MEMBERS_MAX, REFERENCES_MAX, objection, visit};
 use ucp_store::NewOperation;
 
-use super::found::{FoundGroup, FoundPut, as_made};
+use super::found::{FoundGroup, FoundPut, Tracked, as_made};
 use super::in_words;
 use crate::declaring::judge_for_type;
 use crate::sets::{placed, refused_elsewhere};
@@ -33,7 +33,7 @@ pub(super) struct JudgedPuts {
     /// What they refer to that nothing will be at.
     unmet: Vec<(String, ReferenceId)>,
     /// What each updates, by its new address, with its place.
-    updates: HashMap<String, (String, Reference)>,
+    updates: HashMap<String, (String, Tracked)>,
     /// How many of them create something, by the key of the group.
     creates: HashMap<String, usize>,
 }
@@ -50,7 +50,7 @@ impl App {
         if puts.len() > MEMBERS_MAX {
             let place = if is_plane { "/groups" } else { "/resources" };
             let message = format!(
-                "{} resources change, and a deployment puts at most {MEMBERS_MAX}. Move first, without deploy, and then apply sets.",
+                "{} resources change or refer to what changes, and a deployment puts at most {MEMBERS_MAX}. Move first, without deploy, and then apply sets.",
                 puts.len()
             );
             return Err(invalid(vec![Detail::at("TooMany", message, place)]));
@@ -76,7 +76,7 @@ impl App {
         };
         for it in puts {
             // What is referred to is read from AWS.
-            for Reference { id, scope, .. } in &it.stays {
+            for Tracked { id, scope, .. } in &it.stays {
                 caller.judge_type(Right::Read, scope, &id.type_name, "read")?;
             }
             self.judge_links(&it, &schemas, &mut details);
@@ -170,6 +170,7 @@ impl App {
         &self,
         (refactor, content): (RefactorId, &RefactorContent),
         judged: JudgedPuts,
+        existing: &BTreeSet<String>,
         on_failure: OnFailure,
         caller: &Caller,
     ) -> Result<Option<NewOperation>, Rejection> {
@@ -183,7 +184,9 @@ impl App {
         let Some(first) = members.first() else {
             return Ok(None);
         };
-        let group = lasting(content).unwrap_or(&first.reference.group).clone();
+        let group = lasting(content, existing)
+            .unwrap_or(&first.reference.group)
+            .clone();
         refuse_unmet(&unmet)?;
         for member in &members {
             let type_name = &member.reference.type_name;
@@ -227,7 +230,7 @@ impl App {
 
 impl App {
     /// Refuses changes that the policies of other groups do not take.
-    async fn refuse_protected(&self, updates: &[&(String, Reference)]) -> Result<(), Rejection> {
+    async fn refuse_protected(&self, updates: &[&(String, Tracked)]) -> Result<(), Rejection> {
         let mut details = Vec::new();
         for (place, reference) in updates {
             let Some(target) = reference.target() else {
@@ -242,12 +245,13 @@ impl App {
     }
 }
 
-/// Returns a group that is there before and afterwards, also if everything moves back: the operation is listed there.
-fn lasting(content: &RefactorContent) -> Option<&GroupId> {
-    let changed = content.groups.create.iter().chain(&content.groups.remove);
-    let changed: BTreeSet<String> = changed.map(|group| group.id.key()).collect();
+/// Returns a group that is there before and afterwards, also if everything moves back: the operation is listed there. `existing`
+/// are the keys of those that are there before.
+fn lasting<'a>(content: &'a RefactorContent, existing: &BTreeSet<String>) -> Option<&'a GroupId> {
+    let removed = content.groups.remove.iter();
+    let removed: BTreeSet<String> = removed.map(|group| group.id.key()).collect();
     let mut named = content.named.iter();
-    named.find(|group| !changed.contains(&group.key()))
+    named.find(|group| existing.contains(&group.key()) && !removed.contains(&group.key()))
 }
 
 /// Returns how many more references each group has once everything has moved.

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use ucp_model::{GroupId, NewResourceGroup, Reference, ReferenceId, ResourceGroup};
+use ucp_model::{
+    GroupId, Identifier, NewResourceGroup, Reference, ReferenceId, ResourceGroup, Scope, Target,
+};
 use ucp_refactor::Refactor;
 use ucp_schema::ResourceSchema;
 
@@ -45,9 +47,9 @@ impl FoundGroup {
 /// A put of what a refactor changes.
 pub(super) struct FoundPut {
     /// What it updates, as it is deployed; none if it creates something.
-    pub(super) updates: Option<Reference>,
+    pub(super) updates: Option<Tracked>,
     /// The resources that it refers to and that are not put, as they are deployed.
-    pub(super) stays: Vec<Reference>,
+    pub(super) stays: Vec<Tracked>,
     /// The place of its resource, as a JSON Pointer into the body.
     pub(super) place: String,
     /// Its reference, once everything has moved.
@@ -71,5 +73,33 @@ pub(super) fn as_made(new: &NewResourceGroup) -> ResourceGroup {
         created_at: ucp_model::Timestamp::default(),
         updated_at: ucp_model::Timestamp::default(),
         revision: 0,
+    }
+}
+
+/// What is deployed, in a few words.
+#[derive(Clone, Debug)]
+pub(super) struct Tracked {
+    /// Its reference, before anything moves.
+    pub(super) id: ReferenceId,
+    pub(super) scope: Scope,
+    pub(super) identifier: Option<Identifier>,
+}
+
+impl Tracked {
+    pub(super) fn of(reference: &Reference) -> Self {
+        Self {
+            id: reference.id.clone(),
+            scope: reference.scope.clone(),
+            identifier: reference.identifier.clone(),
+        }
+    }
+
+    /// Returns the AWS resource, if it stands for one.
+    pub(super) fn target(&self) -> Option<Target<'_>> {
+        Some(Target {
+            scope: &self.scope,
+            type_name: &self.id.type_name,
+            identifier: self.identifier.as_ref()?,
+        })
     }
 }

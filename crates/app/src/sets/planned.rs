@@ -233,7 +233,7 @@ impl App {
         let outputs = [&declarations.outputs, &judged.outputs].map(|it| Value::Object(it.clone()));
         let is_same = judged.members.len() == application.members.len()
             && judged.members.iter().zip(planned).all(is_same)
-            && outputs[0] == outputs[1];
+            && is_same_declaration(&outputs[0], &outputs[1]);
         match is_same {
             true => Ok(()),
             false => Err(Rejection::plan_mismatch(

@@ -362,7 +362,7 @@ impl<'a> Foreseen<'a> {
         // What it would become is not known, and AWS does not assign it.
         let planned = match self.uses_unread(member) {
             true => {
-                let message = "A value that it refers to could not be read, so it is not known what it would become.";
+                let message = "A value that it refers to could not be read, or there is none, so it is not known what it would become.";
                 change.kind = ChangeKind::Unsupported(message.to_owned());
                 None
             }

@@ -170,10 +170,11 @@ impl Refactor {
                     "something has changed since the moves were shown, so nothing moves; run the command again"
                 );
                 plan = again;
-                Some(record(file, &history)?)
+                Some((record(file, &history)?, event, sent))
             }
             _ => None,
         };
+        let moves = !is_empty(&plan["moves"]);
         let reply = match self.deploy {
             true => {
                 body.insert("mode".to_owned(), Value::from("apply"));
@@ -186,16 +187,19 @@ impl Refactor {
                 client.post(&apply, &seen).await
             }
         };
-        let reply = match (reply, written) {
-            (Ok(reply), written) => (reply, written),
-            // Of a reply that is lost nobody knows.
-            (Err(failure @ Failure::Refused(_)), Some(written)) => {
-                written.take_back()?;
+        let reply = match (reply, &written) {
+            (Ok(reply), _) => reply,
+            (Err(failure @ Failure::Refused(_)), Some((written, event, sent))) => {
+                // Also a server that goes on may refuse, and one that is asked again. So it is asked what is done.
+                let now = client.post(&path, sent).await;
+                if now.is_ok_and(|now| !has_event(&now.body, event)) {
+                    written.take_back()?;
+                }
                 return Err(failure.into());
             }
+            // Of a reply that is lost nobody knows.
             (Err(failure), _) => return Err(failure.into()),
         };
-        let (reply, written) = reply;
         output::show(output, |paper| shown::moved(paper, &reply.body))?;
         let refused = self.follow(&reply, client).await?;
         let record = match &refused {
@@ -204,12 +208,12 @@ impl Refactor {
             None => reply.body,
         };
         self.print(&record)?;
-        if let (Some(written), Some("Undone")) = (written, record["status"].as_str()) {
+        if let (Some((written, ..)), Some("Undone")) = (&written, record["status"].as_str()) {
             written.take_back()?;
         }
         match refused {
             Some(refusal) => Err(refusal.into()),
-            None if self.detailed_exitcode => Ok(Outcome::Changes),
+            None if self.detailed_exitcode && moves => Ok(Outcome::Changes),
             None => Ok(Outcome::Done),
         }
     }
@@ -359,6 +363,12 @@ impl Refactor {
     }
 }
 
+/// Whether the groups have had an event.
+fn has_event(plan: &Value, event: &str) -> bool {
+    let had = plan["history"]["environment"].as_array();
+    had.is_some_and(|had| had.iter().any(|it| it == event))
+}
+
 fn is_empty(member: &Value) -> bool {
     member.as_array().is_none_or(Vec::is_empty)
 }
@@ -446,7 +456,7 @@ fn record<'a>(file: &'a Path, history: &Value) -> anyhow::Result<Recorded<'a>> {
 
 impl Recorded<'_> {
     /// Takes it back: nothing has moved.
-    fn take_back(self) -> anyhow::Result<()> {
+    fn take_back(&self) -> anyhow::Result<()> {
         write(self.file, &self.before)
     }
 }

@@ -56,10 +56,16 @@ fn deployment(number: u64, refactor: u64) -> NewOperation {
 /// Moves `a` of `rg` to `web`, and deploys.
 async fn deploy(store: &Engine, number: u64, refactor: u64) -> ApplyRefactor {
     let moves = [(address("rg", "a"), address("web", "b"))];
-    ApplyRefactor {
+    creating(ApplyRefactor {
         deploy: Some(deployment(number, refactor)),
         ..moving(store, refactor, &moves).await
-    }
+    })
+}
+
+/// Says that the put in `web` creates something.
+fn creating(mut new: ApplyRefactor) -> ApplyRefactor {
+    new.record.content.changes.create = vec![address("web", "put")];
+    new
 }
 
 async fn refused(store: &Engine, new: ApplyRefactor) -> Error {
@@ -228,7 +234,7 @@ pub async fn a_group_that_does_not_exist_is_held(store: Engine) {
     let named = new.record.content.named.clone();
     let puts = vec![(address("web", "put"), scope())];
     new.deploy = Some(on_group(7, "web", deploying(refactor_id(1), named, puts)));
-    store.apply_refactor(new).await.unwrap();
+    store.apply_refactor(creating(new)).await.unwrap();
     let mut other = moving(&store, 3, &[]).await;
     other.record.content.named = vec![group("gone")];
     let error = refused(&store, other).await;
@@ -250,6 +256,10 @@ pub async fn a_deployment_creates_what_is_not_there_and_updates_what_is(store: E
         let mut new = new.clone();
         new.record.content.changes.create = create.to_vec();
         new.record.content.changes.update = update.to_vec();
+        let puts = create.iter().chain(update).cloned();
+        let puts = puts.map(|id| (id, scope())).collect();
+        let named = vec![group("rg"), group("web")];
+        new.deploy = Some(on_group(7, "rg", deploying(refactor_id(1), named, puts)));
         new
     };
     let (moved, vacated) = (address("web", "b"), address("rg", "a"));
@@ -287,7 +297,7 @@ pub async fn what_has_gone_meanwhile_is_not_taken_back(store: Engine) {
         ..moving(&store, 1, &moves).await
     };
     new.record.content.groups.remove = vec![recorded(&made)];
-    let record = store.apply_refactor(new).await.unwrap();
+    let record = store.apply_refactor(creating(new)).await.unwrap();
     assert_eq!(record.content.groups.remove.len(), 1);
     with_group(&store, "rg").await;
     let correlation = correlation();

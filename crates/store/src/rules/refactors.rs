@@ -6,8 +6,9 @@ use std::time::Duration;
 use ucp_model::operation::group::{Application, Task};
 use ucp_model::operation::{GroupWork, Work};
 use ucp_model::{
-    GroupId, NewResourceGroup, Operation, ProvisioningState, Refactor, RefactorEvent,
-    RefactorGroup, RefactorMove, RefactorStatus, Reference, ReferenceId, ResourceGroup, Timestamp,
+    GroupId, NewResourceGroup, Operation, ProvisioningState, Refactor, RefactorChanges,
+    RefactorEvent, RefactorGroup, RefactorMove, RefactorStatus, Reference, ReferenceId,
+    ResourceGroup, Timestamp,
 };
 
 use super::history::moved;
@@ -51,8 +52,11 @@ pub fn addresses_of(new: &ApplyRefactor) -> BTreeSet<String> {
     let content = &new.record.content;
     let moves = content.moves.iter();
     let moves = moves.flat_map(|it| [it.from.key(), it.to.key()]);
-    let changes = content.changes.create.iter().chain(&content.changes.update);
-    let puts = changes.filter(|_| new.deploy.is_some());
+    let created = content.changes.create.iter();
+    let created = created.filter(|_| new.deploy.is_some());
+    let application = new.deploy.as_ref().and_then(application);
+    let members = application.iter().flat_map(|it| &it.members);
+    let puts = created.chain(members.map(|member| &member.reference));
     moves.chain(puts.map(ReferenceId::key)).collect()
 }
 
@@ -182,11 +186,18 @@ pub fn relocate(new: &ApplyRefactor, before: &BeforeRefactor) -> Result<Relocate
             let key = id.key();
             arrive.contains(&key) || before.references.contains_key(&key) && !leave.contains(&key)
         };
-        let changes = &new.record.content.changes;
-        if changes.create.iter().any(is_occupied) || !changes.update.iter().all(is_occupied) {
-            return Err(Error::PreconditionFailed);
-        }
+        let RefactorChanges { create, update, .. } = &new.record.content.changes;
+        let created: BTreeSet<String> = create.iter().map(ReferenceId::key).collect();
+        let updated: BTreeSet<String> = update.iter().map(ReferenceId::key).collect();
         for member in &application.members {
+            let key = member.reference.key();
+            // What is put since it refers to what changes is there too.
+            if is_occupied(&member.reference) == created.contains(&key) {
+                return Err(Error::PreconditionFailed);
+            }
+            if !created.contains(&key) && !updated.contains(&key) {
+                continue;
+            }
             let group = groups.get(&member.reference.group.key());
             let group = group.ok_or(Error::NoSuchGroup)?;
             judge_policy(group.body.policy(), None)?;

@@ -487,7 +487,7 @@ impl<'a> Step<'a> {
     fn refactor_failure(&self, failures: usize, moves: &Moves) -> Failure {
         let (what, then) = match moves {
             Moves::TakenBack => (
-                "Everything is at its old address again.",
+                "What has moved is at its old address again.",
                 "Fix the causes, and send the refactor again.",
             ),
             Moves::Kept => (
