@@ -18,7 +18,8 @@ statements! {
         sqlite "IN (SELECT value FROM json_each($1))" [" AND operation <> $2 ORDER BY group_key LIMIT 1"];
 }
 
-/// Lets a deployment hold groups, each given once. The caller has locked them, and nobody else holds one.
+/// Lets a deployment hold groups. The caller has locked those that exist. Of two that hold one that does not, the second fails, and
+/// its retry finds the first.
 pub(crate) async fn hold(
     transaction: &mut Transaction,
     groups: &[GroupId],

@@ -216,6 +216,14 @@ pub async fn a_deployment_is_refused_by_the_policy_of_a_group(store: Engine) {
     let new = deploy(&store, 7, 1).await;
     let error = refused(&store, new.clone()).await;
     assert!(matches!(error, Error::PlanRequired), "{error:?}");
+    // What is put since it refers to what changes may change as well.
+    let mut unchanged = new.clone();
+    unchanged.record.content.changes.create.clear();
+    let puts = vec![(address("web", "b"), scope())];
+    let named = vec![group("rg"), group("web")];
+    unchanged.deploy = Some(on_group(7, "rg", deploying(refactor_id(1), named, puts)));
+    let error = refused(&store, unchanged).await;
+    assert!(matches!(error, Error::PlanRequired), "{error:?}");
     let only_moved = ApplyRefactor {
         deploy: None,
         ..new

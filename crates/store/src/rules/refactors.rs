@@ -6,9 +6,8 @@ use std::time::Duration;
 use ucp_model::operation::group::{Application, Task};
 use ucp_model::operation::{GroupWork, Work};
 use ucp_model::{
-    GroupId, NewResourceGroup, Operation, ProvisioningState, Refactor, RefactorChanges,
-    RefactorEvent, RefactorGroup, RefactorMove, RefactorStatus, Reference, ReferenceId,
-    ResourceGroup, Timestamp,
+    GroupId, NewResourceGroup, Operation, ProvisioningState, Refactor, RefactorEvent,
+    RefactorGroup, RefactorMove, RefactorStatus, Reference, ReferenceId, ResourceGroup, Timestamp,
 };
 
 use super::history::moved;
@@ -186,18 +185,15 @@ pub fn relocate(new: &ApplyRefactor, before: &BeforeRefactor) -> Result<Relocate
             let key = id.key();
             arrive.contains(&key) || before.references.contains_key(&key) && !leave.contains(&key)
         };
-        let RefactorChanges { create, update, .. } = &new.record.content.changes;
-        let created: BTreeSet<String> = create.iter().map(ReferenceId::key).collect();
-        let updated: BTreeSet<String> = update.iter().map(ReferenceId::key).collect();
+        let created = new.record.content.changes.create.iter();
+        let created: BTreeSet<String> = created.map(ReferenceId::key).collect();
         for member in &application.members {
             let key = member.reference.key();
             // What is put since it refers to what changes is there too.
             if is_occupied(&member.reference) == created.contains(&key) {
                 return Err(Error::PreconditionFailed);
             }
-            if !created.contains(&key) && !updated.contains(&key) {
-                continue;
-            }
+            // It changes too if what it refers to is replaced, so its group is asked as well.
             let group = groups.get(&member.reference.group.key());
             let group = group.ok_or(Error::NoSuchGroup)?;
             judge_policy(group.body.policy(), None)?;
