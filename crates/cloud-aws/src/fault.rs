@@ -20,15 +20,14 @@ where
         SdkError::ServiceError(context) => {
             let status = context.raw().status().as_u16();
             let meta = context.err().meta();
-            let code = meta.code().unwrap_or(if status >= 500 {
-                "InternalFailure"
-            } else {
-                "InvalidRequest"
-            });
-            let message = meta
-                .message()
-                .map_or_else(|| chain(context.err()), str::to_owned);
-            fault_of(call, code, &message, status)
+            match meta.code() {
+                Some(code) => {
+                    let message = meta.message().map(str::to_owned);
+                    let message = message.unwrap_or_else(|| chain(context.err()));
+                    fault_of(call, code, &message, status)
+                }
+                None => unnamed(call, status, &chain(context.err())),
+            }
         }
         SdkError::ConstructionFailure(_) => {
             Fault::new(FaultClass::Rejected, "InvalidRequest", chain(error))
@@ -41,6 +40,19 @@ where
             None => incomplete(call, &chain(error)),
         },
         _ => incomplete(call, &chain(error)),
+    }
+}
+
+/// The fault of a reply that names no error of AWS: something between has written it, such as a proxy. What its status says
+/// was not done, was not done. Any other may stand for a change that AWS has made.
+fn unnamed(call: Call, status: u16, message: &str) -> Fault {
+    let message = format!("the reply, of status {status}, is none of AWS: {message}");
+    match status {
+        429 => fault_of(call, "ThrottlingException", &message, status),
+        // The request may have been passed on.
+        ..400 | 408 => incomplete(call, &message),
+        400..500 => fault_of(call, "InvalidRequest", &message, status),
+        500.. => fault_of(call, "InternalFailure", &message, status),
     }
 }
 

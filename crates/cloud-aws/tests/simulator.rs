@@ -5,6 +5,8 @@
 mod wire;
 
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
 use ucp_cloud::{CloudControl, Fault, FaultClass, TypeRegistry};
 use ucp_cloud_aws::{Aws, SigningCredentials};
 use ucp_model::{
@@ -46,6 +48,65 @@ impl Wire {
             .get_resource_request_status(&self.scope, &progress.request_token)
             .await
             .unwrap()
+    }
+}
+
+/// Something between answers each request itself, with a page of this status.
+async fn page(status: &'static str) -> Aws {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        loop {
+            let (mut client, _) = listener.accept().await.unwrap();
+            let mut request = Vec::new();
+            while !request.windows(4).any(|end| end == b"\r\n\r\n") {
+                client.read_buf(&mut request).await.unwrap();
+            }
+            let body = "<html>Sign in</html>";
+            let reply = format!(
+                "HTTP/1.1 {status}\r\ncontent-type: text/html\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+                body.len()
+            );
+            client.write_all(reply.as_bytes()).await.unwrap();
+        }
+    });
+    let credentials = SigningCredentials::AccountAsAccessKey;
+    connect(&endpoint, credentials, &Stored::default()).await
+}
+
+/// The page says nothing of what AWS has done, unless its status says that the request was not passed on.
+#[tokio::test]
+async fn a_page_is_no_reply_of_aws() {
+    let (vpc, scope) = (type_name("AWS::EC2::VPC"), scope("123456789012"));
+    let expected = [
+        ("200 OK", FaultClass::OutcomeUnknown, FaultClass::Transient),
+        (
+            "408 Request Timeout",
+            FaultClass::OutcomeUnknown,
+            FaultClass::Transient,
+        ),
+        (
+            "502 Bad Gateway",
+            FaultClass::OutcomeUnknown,
+            FaultClass::Transient,
+        ),
+        (
+            "429 Too Many Requests",
+            FaultClass::Throttled,
+            FaultClass::Throttled,
+        ),
+        ("403 Forbidden", FaultClass::Rejected, FaultClass::Rejected),
+    ];
+    for (status, of_create, of_read) in expected {
+        let aws = page(status).await;
+        let created = aws.create_resource(&scope, &vpc, "{}", token(3)).await;
+        let fault = created.unwrap_err();
+        assert_eq!(fault.class, of_create, "{status}: {fault}");
+        assert!(fault.message.contains(&status[..3]), "{status}: {fault}");
+        let read = aws
+            .get_resource(&scope, &vpc, &Identifier::new("vpc-1"))
+            .await;
+        assert_eq!(read.unwrap_err().class, of_read, "{status}");
     }
 }
 
