@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use ucp_simulator::faults::{Effect, fail, fault};
-use ucp_simulator::{Action, HandlerErrorCode};
+use ucp_simulator::faults::{Effect, fail, fault, refuse};
+use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
 use ucp_testkit::{ACCOUNT, GROUP, REGION, Reply, World, apply, on_every_store, tracked_by};
 
 const API_VERSION: &str = "api-version=2023-10-01-preview";
@@ -251,7 +251,6 @@ async fn what_aws_named_otherwise_is_entered_for_its_region(world: &World) {
     let listed = world.get(&list).await.expect(200).body;
     let entry = &listed["value"][0];
     assert_eq!(entry["properties"]["reason"], "Misnamed");
-    assert_eq!(entry["properties"].get("nextTryAt"), None);
     assert_eq!(entry["properties"]["primaryIdentifier"], "real/name");
     assert_eq!(entry["type"], "System.AWS/leftovers");
     let shouted = list.to_uppercase();
@@ -264,10 +263,46 @@ async fn what_aws_named_otherwise_is_entered_for_its_region(world: &World) {
     world.settle().await;
     assert_eq!(world.live("AWS::Logs::LogGroup"), ["real/name"]);
     let id = entry["id"].as_str().unwrap();
-    world.get(id).await.expect(200);
+    let kept = world.get(id).await.expect(200).body;
+    assert_eq!(kept["properties"]["tries"], 1, "{kept}");
+    let told = kept["properties"]["lastError"]["message"].as_str().unwrap();
+    assert!(told.starts_with("'real/name' is still there."), "{told}");
     world.call("DELETE", id, "").await.expect(204);
     assert_eq!(world.get(&list).await.expect(200).body["value"], json!([]));
     assert_eq!(world.live("AWS::Logs::LogGroup"), ["real/name"]);
+}
+
+/// Somebody deletes what was left, in AWS. Nothing is sent that could meet another resource of that name.
+#[apply(on_every_store)]
+async fn what_is_gone_is_not_left_over_any_more(world: &World) {
+    let identifier = "real/name".to_owned();
+    let renamed = fault(Effect::Rename { identifier }).on(Action::CreateResource);
+    world.aws.add_fault(renamed.times(1));
+    let body = json!({"properties": {"LogGroupName": "asked"}});
+    world.post(LOG_GROUP, "put", &body).await.expect(201);
+    world.settle().await;
+    let list = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/leftovers");
+    let entries = async || {
+        let listed = world.get(&list).await.expect(200);
+        listed.body["value"].as_array().unwrap().len()
+    };
+    let look = async || {
+        world.clock.advance(Duration::from_secs(7 * 3600));
+        world.keep().await;
+        world.settle().await;
+    };
+    // One "not found" is not gone.
+    let not_found = fault(refuse(ExceptionCode::ResourceNotFound)).on(Action::GetResource);
+    world.aws.add_fault(not_found.times(1));
+    look().await;
+    assert_eq!(entries().await, 1);
+    let deleted = world
+        .aws
+        .delete_out_of_band(None, None, ("AWS::Logs::LogGroup", "real/name"));
+    deleted.expect("it exists");
+    look().await;
+    assert_eq!(entries().await, 0);
+    assert_eq!(world.calls("DeleteResource"), 0);
 }
 
 /// What a failed create left, that no alias stands for, is told.

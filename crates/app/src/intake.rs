@@ -117,6 +117,7 @@ impl App {
             scope,
             type_name: schema.type_name().clone(),
             marked_for: reference.clone().filter(|_| !schema.is_named_by_aws()),
+            looks_only: false,
             lineage: None,
             reference,
             identifier,

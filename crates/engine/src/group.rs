@@ -144,6 +144,7 @@ fn work_on(child: &Child, kind: Kind, schema: Option<&ResourceSchema>) -> NewRes
         type_name: child.reference.type_name.clone(),
         // Another resource may have its name by now.
         marked_for: Some(child.reference.clone()).filter(|_| !is_named_by_aws),
+        looks_only: false,
         lineage: None,
         reference: Some(child.reference.clone()),
         identifier,

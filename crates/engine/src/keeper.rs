@@ -17,7 +17,8 @@ const CLAIM: Duration = Duration::from_secs(5 * 60);
 /// The caller that the history names.
 const CALLER: &str = "ucp";
 
-/// Keeps the register of leftovers: deletes again what is ours, and finds out what came of creates. Each try is an ordinary operation, which any worker
+/// Keeps the register of leftovers: deletes again what is ours, sees whether the rest is gone, and finds out what came of
+/// creates. Each try is an ordinary operation, which any worker
 /// carries out. Several processes may keep the register concurrently.
 pub struct Keeper {
     /// The register.
@@ -97,7 +98,8 @@ impl Keeper {
         let schema = self.types.get(scope, type_name).await.ok()?;
         let work = match leftover.undecided() {
             Some(reference) => resolve(leftover, reference),
-            None => delete(leftover, &schema)?,
+            None if leftover.reason.is_ours() => delete(leftover, &schema)?,
+            None => look(leftover, &schema)?,
         };
         Some(NewOperation {
             id: OperationId(self.entropy.uuid("operation")),
@@ -139,6 +141,17 @@ fn delete(leftover: &Leftover, schema: &ResourceSchema) -> Option<NewResourceWor
     })
 }
 
+/// The operation that sees whether a leftover is gone that may not be ours, or may be wanted. `None` if no look can tell.
+fn look(leftover: &Leftover, schema: &ResourceSchema) -> Option<NewResourceWork> {
+    let can_be_seen = leftover.identifier.is_some() && schema.handlers().read;
+    can_be_seen.then(|| NewResourceWork {
+        identifier: leftover.identifier.clone(),
+        is_referenced: true,
+        looks_only: true,
+        ..work(Kind::Delete, leftover)
+    })
+}
+
 fn work(kind: Kind, leftover: &Leftover) -> NewResourceWork {
     NewResourceWork {
         kind,
@@ -150,6 +163,7 @@ fn work(kind: Kind, leftover: &Leftover) -> NewResourceWork {
         is_referenced: false,
         owned_since: None,
         marked_for: None,
+        looks_only: false,
         lineage: None,
         resolves: None,
         options: Options::default(),

@@ -159,6 +159,7 @@ impl Stepper<'_> {
             scope: child.scope.clone(),
             type_name: schema.type_name().clone(),
             marked_for: Some(child.reference.clone()).filter(|_| !schema.is_named_by_aws()),
+            looks_only: false,
             lineage: None,
             reference: Some(child.reference.clone()),
             identifier,

@@ -161,9 +161,10 @@ impl Leftover {
         self.reference.as_ref().filter(|_| is_undecided)
     }
 
-    /// Returns whether `ucp` tries to settle it: deletes it, or finds out what came of its create.
+    /// Returns whether `ucp` tries to settle it: deletes it, sees whether it is still there, or finds out what came of its
+    /// create.
     pub fn is_tried(&self) -> bool {
-        self.reason.is_ours() || self.undecided().is_some()
+        !self.abandoned && (self.identifier.is_some() || self.undecided().is_some())
     }
 
     /// Returns when a leftover is tried again that was tried `tries` times, the last time at `now`.

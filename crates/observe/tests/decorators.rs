@@ -419,6 +419,7 @@ fn put(number: u32) -> NewOperation {
             is_referenced: false,
             owned_since: None,
             marked_for: None,
+            looks_only: false,
             lineage: None,
             resolves: None,
             options: Options::default(),

@@ -60,8 +60,7 @@ statements! {
     CLAIM = ["WITH due AS (
             SELECT key AS due_key FROM leftovers
             WHERE next_try_at <= $1
-                AND reason NOT IN ('Salvage', 'Misnamed') AND abandoned <> 1
-                AND (reason <> 'OutcomeUnknown' OR reference IS NOT NULL)
+                AND abandoned <> 1 AND (identifier IS NOT NULL OR reason = 'OutcomeUnknown' AND reference IS NOT NULL)
             ORDER BY next_try_at, key LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
         UPDATE leftovers SET next_try_at = $3 WHERE key "]
         postgres "= ANY(ARRAY(SELECT due_key FROM due))" sqlite "IN (SELECT due_key FROM due)" ["

@@ -50,6 +50,7 @@ macro_rules! files {
             "0037_refactor_events",
             "0038_held_groups",
             "0039_planned_refactors",
+            "0040_tried_leftovers",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

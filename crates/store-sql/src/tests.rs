@@ -97,6 +97,7 @@ fn put() -> NewOperation {
             is_referenced: false,
             owned_since: None,
             marked_for: None,
+            looks_only: false,
             lineage: None,
             resolves: None,
             options: Options::default(),

@@ -51,6 +51,7 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
             is_referenced: false,
             owned_since: None,
             marked_for: None,
+            looks_only: false,
             lineage: None,
             resolves: None,
             options: Options::default(),

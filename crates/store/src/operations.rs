@@ -61,11 +61,13 @@ pub struct NewResourceWork {
     pub spelled: Option<Identifier>,
     /// When the reference was made that must still own its resource, if only what is owned is deleted.
     pub owned_since: Option<Timestamp>,
-    /// Whether a reference stands for the resource `identifier`, as far as the request knows.
+    /// Whether a reference stands for the resource `identifier`, or may come to.
     pub is_referenced: bool,
     /// The reference whose mark the resource must bear to be deleted, if only the mark proves whose it is. If that is
     /// [`NewResourceWork::reference`], it must bear the mark only if the reference has seen it there.
     pub marked_for: Option<ReferenceId>,
+    /// Whether a delete only sees whether the resource is gone.
+    pub looks_only: bool,
     /// The lineage of [`NewResourceWork::marked_for`], if the operation works on no reference and that is known.
     pub lineage: Option<Lineage>,
     /// What is known of the create whose outcome the operation resolves.

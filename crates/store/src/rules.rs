@@ -174,6 +174,7 @@ pub fn accept(
         takes_references: reference.is_none() && new.kind == Kind::Delete && new.is_referenced,
         was_told_to_own: reference.as_ref().is_some_and(|r| r.told_to_own),
         marked_for: new.marked_for.filter(|_| needs_mark),
+        looks_only: new.looks_only,
         creation: match new.kind {
             Kind::Put => Some(Creation::by(id)),
             Kind::Resolve => new.resolves.and_then(|create| create.creation),

@@ -77,7 +77,7 @@ fn reasons() -> ObjectBuilder {
     ObjectBuilder::new()
         .schema_type(Type::String)
         .description(Some(
-            "Why it is left. `Undeleted`: deleting it failed, after a replacement or a failed create. `Salvage`: a failed create may have left it. `Misnamed`: AWS created it under another name than the request asked for. `OutcomeUnknown`: the outcome of its create cannot be determined. ucp deletes `Undeleted` again, and looks what came of an `OutcomeUnknown` that an alias waits for.",
+            "Why it is left. `Undeleted`: deleting it failed, after a replacement or a failed create. `Salvage`: a failed create may have left it. `Misnamed`: AWS created it under another name than the request asked for. `OutcomeUnknown`: the outcome of its create cannot be determined. ucp deletes `Undeleted` again, looks what came of an `OutcomeUnknown` that an alias waits for, and removes the others once they are seen gone.",
         ))
         .enum_values(Some(LeftoverReason::ALL.map(LeftoverReason::as_str)))
 }

@@ -165,6 +165,7 @@ pub(super) fn put(number: u64, name: &str) -> NewOperation {
             is_referenced: false,
             owned_since: None,
             marked_for: None,
+            looks_only: false,
             lineage: None,
             resolves: None,
             options: Options::default(),

@@ -269,8 +269,10 @@ pub async fn due_leftovers_are_claimed_once(store: Engine) {
         )
         .await;
     }
-    // What may be somebody else's is not tried.
-    leave(&store, 4, "a4", "a4", Some("old4"), LeftoverReason::Salvage).await;
+    // Nobody could look at it.
+    leave(&store, 4, "a4", "a4", None, LeftoverReason::Salvage).await;
+    // It may be somebody else's, and may be gone.
+    leave(&store, 5, "a5", "a5", Some("old5"), LeftoverReason::Salvage).await;
     let claim = async |now, limit| {
         let until = at(now).after(Duration::from_secs(100));
         let claimed = store
@@ -284,9 +286,9 @@ pub async fn due_leftovers_are_claimed_once(store: Engine) {
     };
     assert_eq!(claim(62, 10).await, []);
     assert_eq!(claim(63, 2).await, [left(1), left(2)]);
-    assert_eq!(claim(63, 2).await, [left(3)]);
+    assert_eq!(claim(65, 2).await, [left(3), left(5)]);
     assert_eq!(claim(162, 10).await, []);
-    assert_eq!(claim(163, 10).await, [left(1), left(2), left(3)]);
+    assert_eq!(claim(165, 10).await, [left(1), left(2), left(3), left(5)]);
 }
 
 /// Nothing is tried that a reference stands for, that somebody works on, or that is not left over any more.

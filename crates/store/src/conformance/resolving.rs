@@ -298,12 +298,12 @@ pub async fn what_was_abandoned_is_not_resolved(store: Engine) {
     assert_eq!(known.provisioning_state, ProvisioningState::Succeeded);
 }
 
-/// A create without an alias is nobody's to resolve.
+/// A create without an alias is nobody's to resolve, unless it is known what to look at.
 pub async fn unknown_outcomes_under_an_alias_are_due(store: Engine) {
     with_group(&store, "rg").await;
     lose_track(&store, 1, "a", None).await;
     let claimed = accept_and_claim(&store, untracked(put(2, "b"), "named")).await;
-    let unknown = losing_track(&claimed.operation, Some("named"), unknown_create());
+    let unknown = losing_track(&claimed.operation, None, unknown_create());
     finish(&store, &claimed.lease, unknown).await;
     let due = async |now, until| {
         store

@@ -21,6 +21,9 @@ use crate::{
 
 /// Decides after the first look, before anything was sent.
 pub(super) fn at_first(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -> Decision {
+    if step.operation.looks_only {
+        return only(step, &presence);
+    }
     if let Some(refusal) = marking::refuse_delete(step, &presence, &plan) {
         return refusal;
     }
@@ -32,6 +35,26 @@ pub(super) fn at_first(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -
         Presence::Absent | Presence::Unreadable(_) => follow(step, None, plan),
         Presence::Present { live, digest, .. } => follow(step, Some((live, digest)), plan),
     }
+}
+
+/// Decides after a look at what may not be ours: it is gone, or it stays.
+pub(super) fn only(step: &Step<'_>, presence: &Presence) -> Decision {
+    let (Presence::Present { identifier, .. } | Presence::Unreadable(identifier)) = presence else {
+        return match presence {
+            Presence::Unknown(fault) => look_again(step, fault),
+            Presence::Absent if step.sightings.prove_absence(step.now) => {
+                concluding::deleted(step, "it is gone")
+            }
+            _ => missed(step, None, "not found, which proves nothing yet"),
+        };
+    };
+    let message = format!(
+        "'{identifier}' is still there. It may be wanted, so ucp does not delete it. If it is not, delete it by name. If it is, DELETE the leftover, which leaves the resource alone."
+    );
+    step.fail(
+        Failure::new(ErrorCode::Conflict, message),
+        "it is still there",
+    )
 }
 
 /// Decides after the first look did not find what a reference stands for. A delete is sent nevertheless: AWS's answer to

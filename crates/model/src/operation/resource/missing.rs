@@ -27,6 +27,9 @@ pub(super) fn looked(
     presence: Presence,
     plan: PlanOutcome,
 ) -> Decision {
+    if step.operation.looks_only {
+        return looking::only(step, &presence);
+    }
     match (presence, intent) {
         (Presence::Absent, _)
             if step.sightings.prove_absence(step.now)

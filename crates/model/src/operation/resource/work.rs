@@ -81,7 +81,7 @@ pub struct ResourceWork {
     /// Whether the reference owned its resource when the operation was accepted.
     #[serde(default)]
     pub was_owned: bool,
-    /// Whether a delete without a reference takes references along: some stood for the resource when it was accepted.
+    /// Whether a delete without a reference may take references along: some stand for the resource, or may come to.
     #[serde(default)]
     pub takes_references: bool,
     /// Whether the reference had been told to own its resource when the operation was accepted, whose mark that may carry.
@@ -94,6 +94,9 @@ pub struct ResourceWork {
         with = "crate::ids::optional_text"
     )]
     pub marked_for: Option<ReferenceId>,
+    /// Whether a delete only sees whether the resource is gone: it may not be ours.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub looks_only: bool,
     /// What the mark on the resource names its creates by, or the create whose outcome it resolves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub creation: Option<Creation>,
@@ -219,6 +222,7 @@ impl ResourceWork {
             takes_references: false,
             was_told_to_own: false,
             marked_for: None,
+            looks_only: false,
             creation: None,
             resolves: None,
             state_before: None,
