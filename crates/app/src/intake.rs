@@ -70,6 +70,8 @@ impl App {
         };
         work.desired = desired;
         work.look = look;
+        // The request has not seen that the resource is gone. Its create may be under way, and a reference come to stand for it.
+        work.is_referenced = true;
         let (kind, reference) = (work.kind, work.reference.clone());
         self.admit_operation(kind, &new.caller, &work.scope, reference.as_ref())
             .await?;
