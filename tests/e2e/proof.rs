@@ -1,8 +1,8 @@
 //! The proof of a change: what AWS shows after it has reported success.
 
 use serde_json::{Value, json};
-use ucp_simulator::faults::{Effect, fail, fault};
-use ucp_simulator::{Action, HandlerErrorCode};
+use ucp_simulator::faults::{Effect, fail, fault, refuse};
+use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
 use ucp_testkit::{GROUP, World, apply, on_every_store, tracked_by};
 
 const LOG_GROUP: &str = "AWS.Logs/LogGroup";
@@ -123,6 +123,25 @@ async fn a_put_that_requires_proof_fails_without_it(world: &World) {
         world.status(&reply.expect(201)).await["status"],
         "Succeeded"
     );
+}
+
+/// Nothing is said to be confirmed that nobody could read.
+#[apply(on_every_store)]
+async fn what_cannot_be_read_afterwards_is_told(world: &World) {
+    world.put_and_settle(LOG_GROUP, "logs", logs(7, "a")).await;
+    let reply = world
+        .put(LOG_GROUP, "logs", logs(14, "b"))
+        .await
+        .expect(201);
+    let denied = refuse(ExceptionCode::AccessDenied).saying("no");
+    world.aws.add_fault(fault(denied).on(Action::GetResource));
+    world.settle().await;
+    let ended = world.status(&reply).await;
+    assert_eq!(ended["status"], "Succeeded", "{ended}");
+    let proof = &ended["properties"]["proof"];
+    assert_eq!(proof["confirmed"], 0, "{ended}");
+    let unreadable = proof["unreadable"].as_array().expect("a list");
+    assert!(unreadable.contains(&json!("/RetentionInDays")), "{ended}");
 }
 
 /// A replacement that requires proof judges the new resource before it deletes the old one, and keeps the old one if the

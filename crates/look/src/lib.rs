@@ -318,6 +318,8 @@ pub fn proven(
     let live = match presence {
         Presence::Present { live, .. } => Some(live),
         Presence::Unreadable(_) => None,
+        // What an earlier look has shown counts.
+        Presence::Unknown(_) if work.proof.is_none() => None,
         Presence::Absent | Presence::Unknown(_) => return None,
     };
     let mode = work.options.update_mode;
