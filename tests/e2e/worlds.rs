@@ -78,6 +78,31 @@ async fn hidden_outcomes(kind: StoreKind) {
     );
 }
 
+/// Handlers that fail, whatever they have changed by then. Nothing is doubled and nothing orphaned. What a person does is left
+/// out, as above.
+#[apply(on_every_store)]
+async fn failing_handlers(kind: StoreKind) {
+    let given = std::env::var("UCP_SEEDS").ok();
+    for seed in seeds(kind, given.as_deref()) {
+        let Some(builder) = World::builder().on(kind).await else {
+            return;
+        };
+        let world = builder.seeded(seed).build().await;
+        let draw = Draw::new(seed);
+        let mut story = Story::new(seed, &world, &Faults::failing(&draw));
+        for (act, way) in act::drawn(&draw) {
+            if matches!(act, Act::Vanish(_) | Act::Change(_) | Act::Import { .. }) {
+                continue;
+            }
+            story.carry_out(act, way).await;
+            story.keep().await;
+        }
+        story.converge().await;
+        world.check_accounts().await;
+        world.finish().await;
+    }
+}
+
 /// Returns the seeds to run: those that are given as `from..to`, or as many as fit into a few seconds.
 fn seeds(kind: StoreKind, given: Option<&str>) -> Range<u64> {
     match (given, kind) {

@@ -30,12 +30,16 @@ pub const LIMITS: &[Limit] = &[
         name: "searched-pages",
         what: "The pages of a list that are searched for what a create has made without naming it",
         most: Most::Number(search::PAGES_MAX),
-        beyond: Beyond::Told("The search cannot tell, and what the create made stays unknown."),
+        beyond: Beyond::Told(
+            "The search cannot tell. A create that would be sent again ends with its outcome unknown.",
+        ),
     },
     Limit {
         name: "searched-reads",
         what: "The resources that are read in such a search",
         most: Most::Number(search::READS_MAX),
-        beyond: Beyond::Told("The search cannot tell, and what the create made stays unknown."),
+        beyond: Beyond::Told(
+            "The search cannot tell. A create that would be sent again ends with its outcome unknown.",
+        ),
     },
 ];

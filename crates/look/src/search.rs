@@ -12,10 +12,16 @@ use crate::Reader;
 use crate::listing::Lister;
 
 /// How many pages of a list are searched.
-pub(crate) const PAGES_MAX: usize = 10;
+pub(crate) const PAGES_MAX: usize = 50;
 
 /// How many resources are read, since most lists do not show tags.
-pub(crate) const READS_MAX: usize = 100;
+pub(crate) const READS_MAX: usize = 1_000;
+
+/// How many of them are read at a time. AWS takes some tens a second.
+const READS_AT_ONCE: usize = 100;
+
+/// How often a resource is read that the list shows and no read finds.
+const LOOKS: u32 = 3;
 
 /// How long a token may be that is kept: Cloud Control takes none that is longer.
 const TOKEN_MAX_BYTES: usize = 2_048;
@@ -80,20 +86,27 @@ where
         true => BTreeSet::new(),
         false => searcher.accounted_for(&candidates).await?,
     };
+    let reads_before = searched.reads;
     for identifier in candidates {
         if accounted_for.contains(&identifier) {
             continue;
         }
         if searched.reads == READS_MAX {
-            return Ok((Search::Unsearchable, None));
+            return Ok((Search::TooMany, None));
         }
-        match searcher.read(&identifier).await? {
+        if searched.reads - reads_before == READS_AT_ONCE {
+            return Ok((Search::More, Some(searched)));
+        }
+        match read_listed(searcher, &identifier).await? {
             Ok(read) if schema.mark_in(&read.properties) == Some(mark.as_str()) => {
                 let identifier = schema.answered(&read.identifier, &read.properties);
                 return Ok((Search::Found(identifier), None));
             }
             Ok(_) => {}
-            Err(fault) if fault.class == FaultClass::Missing => {}
+            Err(fault) if fault.class == FaultClass::Missing => {
+                let fault = contradicted(&identifier);
+                searched.unread = searched.unread.or(Some(fault));
+            }
             // It would refuse the next read too.
             Err(fault) if fault.class == FaultClass::Throttled => {
                 return Ok(interrupted(searched, fault));
@@ -105,6 +118,27 @@ where
         searched.read.insert(identifier);
     }
     Ok(after_page(searched, page.next_token))
+}
+
+/// The fault of a resource that a list shows and no read finds: it may be what is searched for. What is deleted leaves the list
+/// soon.
+fn contradicted(identifier: &Identifier) -> Fault {
+    let message = format!("a list shows '{identifier}', and it is not found");
+    Fault::new(FaultClass::Transient, "ResourceNotFoundException", message)
+}
+
+/// Reads what the list shows. That it is not found proves little: it is asked for again.
+async fn read_listed<S: Reader>(
+    searcher: &mut S,
+    identifier: &Identifier,
+) -> Result<Result<ResourceDescription, Fault>, S::Error> {
+    let mut tries = 1;
+    loop {
+        match searcher.read(identifier).await? {
+            Err(fault) if fault.class == FaultClass::Missing && tries < LOOKS => tries += 1,
+            other => return Ok(other),
+        }
+    }
 }
 
 /// Returns whether AWS does not know the token any more that the search goes on with. It begins again once.
@@ -127,9 +161,8 @@ fn after_page(searched: Searched, next_token: Option<String>) -> (Search, Option
             (Search::Lacks { began_at }, None)
         }
         (None, Some(fault)) => (Search::Unknown(fault), None),
-        (Some(token), _) if pages == PAGES_MAX || token.len() > TOKEN_MAX_BYTES => {
-            (Search::Unsearchable, None)
-        }
+        (Some(_), _) if pages == PAGES_MAX => (Search::TooMany, None),
+        (Some(token), _) if token.len() > TOKEN_MAX_BYTES => (Search::Unsearchable, None),
         (Some(token), unread) => {
             let searched = Searched {
                 pages,
@@ -388,7 +421,7 @@ mod tests {
         let mut script = Script::of([all.clone()]).marked(last, OURS);
         assert_eq!(searched(&mut script).await, found(last));
         let mut script = Script::of([all.clone()]).marked(all[READS_MAX], OURS);
-        assert_eq!(searched(&mut script).await, Search::Unsearchable);
+        assert_eq!(searched(&mut script).await, Search::TooMany);
         assert_eq!(script.read.len(), READS_MAX);
         // A complete list of exactly so many.
         let mut script = Script::of([all[..READS_MAX].to_vec()]);
@@ -401,8 +434,33 @@ mod tests {
         };
         assert_eq!(searched(&mut pages(PAGES_MAX)).await, found("vpc-1"));
         let mut script = pages(PAGES_MAX + 1);
-        assert_eq!(searched(&mut script).await, Search::Unsearchable);
+        assert_eq!(searched(&mut script).await, Search::TooMany);
         assert_eq!(script.listed, PAGES_MAX);
+    }
+
+    /// Each part is a step of the operation, under a lease of its own.
+    #[tokio::test]
+    async fn a_page_of_many_is_read_in_parts() {
+        let names: Vec<String> = (0..2 * READS_AT_ONCE + 1)
+            .map(|n| format!("vpc-{n}"))
+            .collect();
+        let all: Vec<&str> = names.iter().map(String::as_str).collect();
+        let mut script = Script::of([all]);
+        let mut work = work();
+        let mut parts = Vec::new();
+        loop {
+            let before = script.read.len();
+            let Ok((search, searched)) =
+                search(&work, Some(&schema(|_| {})), NOW, &mut script).await;
+            parts.push(script.read.len() - before);
+            if search != Search::More {
+                assert_eq!(search, LACKS);
+                break;
+            }
+            work.searched = searched;
+        }
+        assert_eq!(parts, [READS_AT_ONCE, READS_AT_ONCE, 1]);
+        assert_eq!(script.read, names, "each is read once");
     }
 
     #[tokio::test]
@@ -454,6 +512,21 @@ mod tests {
             ..Script::default()
         };
         assert_eq!(searched(&mut script).await, Search::Unknown(denied));
+    }
+
+    /// It may be what is searched for: "not found" is not gone.
+    #[tokio::test]
+    async fn what_is_listed_and_not_found_leaves_the_search_open() {
+        let missing = Fault::new(FaultClass::Missing, "ResourceNotFoundException", "no");
+        let mut script = Script::of([vec!["vpc-1", "vpc-2"]]);
+        script.faults.insert("vpc-1".to_owned(), missing);
+        let Search::Unknown(fault) = searched(&mut script).await else {
+            panic!("it proves nothing")
+        };
+        assert_eq!(fault.class, FaultClass::Transient);
+        assert_eq!(script.read, ["vpc-1", "vpc-1", "vpc-1", "vpc-2"]);
+        let mut script = script.marked("vpc-2", OURS);
+        assert_eq!(searched(&mut script).await, found("vpc-2"));
     }
 
     #[tokio::test]

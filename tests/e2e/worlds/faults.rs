@@ -3,6 +3,7 @@ use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
 use ucp_testkit::World;
 
 use crate::draw::Draw;
+use crate::retries::{CODES, Class};
 
 /// The faults of a world. Each kind is in about half of the worlds.
 #[derive(Debug)]
@@ -51,6 +52,30 @@ impl Faults {
         let hidden = hidden.map(|fault| fault.on(Action::CreateResource).with_probability(0.2));
         let mut of_all = Self::drawn(draw).of_all;
         of_all.extend(hidden);
+        Self { of_all }
+    }
+
+    /// Handlers that fail, in AWS's words of all kinds: before they have changed anything or afterwards, and telling of which
+    /// resource or not.
+    pub(super) fn failing(draw: &Draw) -> Self {
+        let mut of_all = Self::drawn(draw).of_all;
+        let calls = [
+            Action::CreateResource,
+            Action::UpdateResource,
+            Action::DeleteResource,
+        ];
+        for _ in 0..4 {
+            let (code, class) = draw.pick(&CODES);
+            let mut failure = fail(code);
+            if draw.one_in(2) {
+                failure = failure.hidden();
+            }
+            if class != Class::Refused && draw.one_in(2) {
+                failure = failure.made();
+            }
+            let failure = fault(failure).on(draw.pick(&calls));
+            of_all.push(failure.with_probability(0.2));
+        }
         Self { of_all }
     }
 

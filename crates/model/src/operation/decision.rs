@@ -62,7 +62,11 @@ impl Observation {
             )
             | Observation::Listed(Listing::Holds | Listing::Lacks | Listing::Unlisted)
             | Observation::Searched(
-                Search::Found(_) | Search::More | Search::Lacks { .. } | Search::Unsearchable,
+                Search::Found(_)
+                | Search::More
+                | Search::Lacks { .. }
+                | Search::Unsearchable
+                | Search::TooMany,
             )
             | Observation::Claimed
             | Observation::GivenUp
@@ -208,9 +212,11 @@ pub enum Search {
         /// When the search began. What is visible only since then may have been missed.
         began_at: Timestamp,
     },
-    /// No search can tell: the type cannot be listed without further input, reads of it show no tags, the create was not
-    /// marked, or there are too many to look at.
+    /// No search can tell: the type cannot be listed without further input, reads of it show no tags, or the create was not
+    /// marked.
     Unsearchable,
+    /// There are too many to look at.
+    TooMany,
     /// A list or a read failed.
     Unknown(Fault),
 }

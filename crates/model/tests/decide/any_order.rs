@@ -56,6 +56,7 @@ fn observations() -> impl Strategy<Value = Observation> {
         Just(Search::More),
         Just(Search::Lacks { began_at: START }),
         Just(Search::Unsearchable),
+        Just(Search::TooMany),
         fault.clone().prop_map(Search::Unknown)
     ];
     let plan = prop_oneof![

@@ -55,7 +55,7 @@ fn progress_events_end_or_continue_the_wait() {
     assert_line(
         &create,
         polled(failed("NotStabilized"), None),
-        "failed: the create failed and named nothing",
+        "failed: what came of it is not known",
     );
     assert_line(
         &create,

@@ -156,18 +156,60 @@ fn create_plan() -> PlanOutcome {
 
 #[test]
 fn a_create_that_named_nothing_and_may_have_been_made_is_not_sent_again() {
-    for code in ["InternalFailure", "NetworkFailure", "ServiceInternalError"] {
-        assert_line(
+    let codes = [
+        "InternalFailure",
+        "NetworkFailure",
+        "ServiceInternalError",
+        "NotStabilized",
+        "ServiceTimeout",
+    ];
+    for code in codes {
+        let decision = assert_line(
             &creating(),
             polled(failed(code), None),
-            "failed: the create failed and named nothing",
+            "failed: what came of it is not known",
         );
+        let Next::Finish(finish) = decision.next else {
+            panic!("{code}: it ends")
+        };
+        assert_eq!(
+            finish.reference,
+            ReferenceChange::Unknown,
+            "{code}: the alias is not free"
+        );
+        assert!(finish.leftover.is_some(), "{code}");
     }
+}
+
+/// The answer to the call itself says as little as the event of a request.
+#[test]
+fn a_create_that_did_not_stabilize_at_once_may_have_been_made_too() {
+    let submitting = in_state(creating(), State::Submitting(intent(Action::Create, None)));
+    let fault = Fault::new(FaultClass::Rejected, "NotStabilizedException", "slow");
     assert_line(
-        &creating(),
-        polled(failed("ServiceTimeout"), None),
+        &submitting,
+        Observation::Submitted(Err(fault)),
         "failed: what came of it is not known",
     );
+}
+
+/// A log group says in its own way that it is not there.
+#[test]
+fn an_update_of_what_is_missing_is_looked_at_whatever_the_exception() {
+    let update = referenced(operation(Kind::Put));
+    let submitting = in_state(update, State::Submitting(intent(Action::Update, None)));
+    for code in ["ResourceNotFoundException", "InvalidRequestException"] {
+        let fault = Fault::new(
+            FaultClass::Missing,
+            code,
+            "The specified log group does not exist.",
+        );
+        assert_line(
+            &submitting,
+            Observation::Submitted(Err(fault)),
+            "accepted: it failed for a reason that passes: look, then go on",
+        );
+    }
 }
 
 /// What stands under the declared name is not ours only because our create failed.

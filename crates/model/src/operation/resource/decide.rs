@@ -188,7 +188,11 @@ fn after(
         Observation::Searched(Search::Lacks { .. }) => sightings.missed_at(now),
         Observation::Claimed
         | Observation::Searched(
-            Search::Found(_) | Search::More | Search::Unsearchable | Search::Unknown(_),
+            Search::Found(_)
+            | Search::More
+            | Search::Unsearchable
+            | Search::TooMany
+            | Search::Unknown(_),
         )
         | Observation::GivenUp
         | Observation::Unprepared(_)

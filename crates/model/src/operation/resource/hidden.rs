@@ -14,22 +14,7 @@ impl Step<'_> {
     pub(super) fn search_first(&self, class: Class, setback: &Setback) -> Option<Decision> {
         let operation = self.operation;
         let has_mark = operation.marked && operation.reference.is_some();
-        let ends_at_once = match class {
-            Class::Permission => !self.may_be_permitted_soon(),
-            Class::Again
-            | Class::LookThenAgain
-            | Class::Queue
-            | Class::Unknown
-            | Class::KeepWatching
-            | Class::Prove
-            | Class::Absent
-            | Class::Soon
-            | Class::Follow
-            | Class::Overdue
-            | Class::MayLeave
-            | Class::Terminal => !class.may_hide(),
-        };
-        if !has_mark || operation.identifier.is_some() || ends_at_once {
+        if !has_mark || operation.identifier.is_some() || !class.may_hide() {
             return None;
         }
         let moved = Moved {

@@ -312,17 +312,17 @@ pub(super) fn failed(
             return ended(step, action, revealed, failure);
         }
         // AWS refuses a second one of that name.
-        Some(_) if is_create_beside_old => Left::Unnamed,
+        Some(_) if is_create_beside_old => Left::Absent,
         // What has the declared name may be somebody else's.
         Some(_) if class == Class::KeepWatching && action == Action::Create && !is_named => {
-            Left::Unnamed
+            Left::Absent
         }
         Some(_) => Left::Present,
     };
     let course = class.course(action, left);
     if known.is_none()
         && action == Action::Create
-        && course != Course::Unknown
+        && class != Class::Unknown
         && let Some(search) = step.search_first(class, &Setback::Failed(failure.clone()))
     {
         return search;

@@ -177,6 +177,11 @@ fn searched(step: &Step<'_>, search: Search) -> Decision {
             ),
             "no search can tell",
         ),
+        Search::TooMany => unproven(
+            step,
+            &format!("AWS has more resources of the type than ucp searches for its tag {MARK}."),
+            "there are too many to search",
+        ),
         Search::Lacks { .. } => lacking(step),
     }
 }

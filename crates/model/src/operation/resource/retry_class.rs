@@ -255,6 +255,8 @@ impl Problem {
         match (fault.class, &exception) {
             (FaultClass::Transient, _) => Self::Unreached,
             (FaultClass::OutcomeUnknown, Exception::Other(_)) => Self::Lost,
+            // Some types say so in their own way.
+            (FaultClass::Missing, _) => Self::Refused(Exception::ResourceNotFoundException),
             (
                 FaultClass::OutcomeUnknown
                 | FaultClass::Throttled
@@ -262,7 +264,6 @@ impl Problem {
                 | FaultClass::TokenConflict
                 | FaultClass::TokenUnknown
                 | FaultClass::AlreadyExists
-                | FaultClass::Missing
                 | FaultClass::Denied
                 | FaultClass::Rejected,
                 _,
@@ -311,8 +312,6 @@ impl Class {
                 Unnamed | Absent,
             )
             | (Class::LookThenAgain, Create, Absent) => Course::Again,
-            // Whether it was made cannot be seen: another create could make a second one.
-            (Class::LookThenAgain, Create, Unnamed) => Course::Fail,
             (
                 Class::Again
                 | Class::Queue
@@ -324,7 +323,9 @@ impl Class {
                 Create,
                 Present,
             ) => Course::GoOn,
-            (Class::Unknown, Create, Unnamed | Absent) => Course::Unknown,
+            // Whether it was made cannot be seen: another create could make a second one.
+            (Class::Unknown | Class::LookThenAgain | Class::KeepWatching, Create, Unnamed)
+            | (Class::Unknown, Create, Absent) => Course::Unknown,
             (Class::KeepWatching, Create, Present) => Course::Watch,
             (Class::Prove, Create, Unnamed | Absent | Present) => Course::Prove,
             (
@@ -353,7 +354,8 @@ impl Class {
             | (Class::Absent, Delete, Present) => Course::GoOn,
             (Class::KeepWatching, Update | Delete, Present) => Course::Watch,
             (Class::KeepWatching | Class::Absent, Delete, Unnamed | Absent) => Course::Succeed,
-            (Class::KeepWatching, Create | Update, Unnamed | Absent)
+            (Class::KeepWatching, Create, Absent)
+            | (Class::KeepWatching, Update, Unnamed | Absent)
             | (Class::Prove, Update | Delete, Unnamed | Absent | Present)
             | (Class::Absent, Create, Unnamed | Absent | Present)
             | (

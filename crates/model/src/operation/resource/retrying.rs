@@ -37,8 +37,8 @@ pub(super) fn looked(
             let failure = told(step, *action, failure.clone());
             return ended(step, *action, named, failure);
         }
-        Presence::Absent => Left::Absent,
-        Presence::Unreadable(_) => Left::Unnamed,
+        // AWS refuses a second one of its name.
+        Presence::Absent | Presence::Unreadable(_) => Left::Absent,
         Presence::Present { .. } => Left::Present,
     };
     if *action == Action::Create && *is_named && left == Left::Absent && step.may_show_yet() {

@@ -31,10 +31,15 @@ pub(super) fn searched(
     class: Class,
     search: Search,
 ) -> Decision {
+    // Mostly a denial is all that came of it, and who was denied shall know at once.
+    let is_once = class == Class::Permission && !step.may_be_permitted_soon();
     let settled_at = step.operation.state_since.after(SETTLING_WINDOW);
     let may_be_searchable_yet = step.now < settled_at || step.operation.attempt < SEARCHES_MIN;
     match search {
         Search::Found(identifier) => found(step, setback, class, identifier),
+        Search::More | Search::Lacks { .. } | Search::Unknown(_) if is_once => {
+            not_found(step, setback, class, Left::Unnamed)
+        }
         Search::More => step
             .to(step.operation.state.clone())
             .then(Effect::Search, "the search is not over"),
@@ -62,7 +67,20 @@ pub(super) fn searched(
         {
             step.retry(fault.retry_after, "it cannot be searched for yet")
         }
-        Search::Unsearchable | Search::Unknown(_) => not_found(step, setback, class, Left::Unnamed),
+        // What the create has made may be among those that were not seen.
+        Search::TooMany
+            if matches!(setback, Setback::Failed(_))
+                && class.course(Action::Create, Left::Unnamed) == Course::Again =>
+        {
+            unknown(
+                step,
+                setback.failure().clone(),
+                "there are too many to search",
+            )
+        }
+        Search::TooMany | Search::Unsearchable | Search::Unknown(_) => {
+            not_found(step, setback, class, Left::Unnamed)
+        }
     }
 }
 
@@ -133,11 +151,29 @@ fn not_found(step: &Step<'_>, setback: &Setback, class: Class, left: Left) -> De
                 }
             }
         }
-        Course::Unknown => step.create_unknown(failure, "nothing that bears the mark was found"),
+        Course::Unknown => unknown(step, failure, "nothing that bears the mark was found"),
         Course::Prove => taken(step, None, failure),
         Course::GoOn | Course::Watch | Course::Follow | Course::Succeed | Course::Fail => {
             let failure = told(step, Action::Create, failure);
             step.end_create(Setback::Failed(failure), None, REASON)
         }
     }
+}
+
+/// Ends with the outcome of the create unknown, after it failed so.
+fn unknown(step: &Step<'_>, failure: Failure, reason: &'static str) -> Decision {
+    let failure = match failure.code == ErrorCode::OutcomeUnknown.as_str() {
+        true => failure,
+        false => {
+            let message = format!(
+                "AWS does not say what came of the create: {}: {} Find out in AWS whether there is such a {} before putting it again: another put may make a second one.",
+                failure.code,
+                as_sentence(&failure.message),
+                step.operation.type_name
+            );
+            Failure::new(ErrorCode::OutcomeUnknown, message)
+                .with_additional_info(failure.additional_info)
+        }
+    };
+    step.create_unknown(failure, reason)
 }

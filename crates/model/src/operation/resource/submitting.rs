@@ -148,9 +148,13 @@ pub(super) fn answered(
                 "the permission is about to take effect",
             )
         }
-        (FaultClass::Rejected, Call::Update(_) | Call::Delete(_))
-            if class == Class::KeepWatching =>
+        // An earlier send may have been taken.
+        (FaultClass::Rejected, Call::Create)
+            if class == Class::KeepWatching && intent.answered().unanswered > 0 =>
         {
+            refused(step, intent, &intent.call, &fault)
+        }
+        (FaultClass::Rejected, _) if class == Class::KeepWatching => {
             progressing::failed(step, intent, None, &problem, Failure::from(&fault))
         }
         (FaultClass::Missing, Call::Update(_)) => {
