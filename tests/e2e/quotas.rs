@@ -219,6 +219,11 @@ async fn there_are_only_so_many_role_assignments(kind: StoreKind) {
         let body = r#"{"properties": {"user": "bob", "role": "reader", "scopes": ["/"]}}"#;
         world.call(method, &format!("{id}?{API}"), body).await
     };
+    for plane in ["other", "third"] {
+        let path = format!("/planes/radius/{plane}?{API}");
+        let settings = r#"{"location": "global", "properties": {"resourceProviders": {}}}"#;
+        world.call("PUT", &path, settings).await.expect(200);
+    }
     call("PUT", "local", "one").await.expect(201);
     call("PUT", "other", "two").await.expect(201);
     refused(call("PUT", "third", "three").await, 403, "/planes");

@@ -1,11 +1,12 @@
 //! The role assignments as this process has read them lately. A request is judged on them without a statement.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ucp_access::GrantIndex;
-use ucp_model::{Clock, Timestamp};
-use ucp_store::{Error, RoleAssignments};
+use ucp_model::{Clock, PlaneKind, Timestamp};
+use ucp_store::{Error, Planes, RoleAssignments};
 
 /// How long role assignments are used as they were read. A role that was taken away is of no use anywhere after this time.
 pub(crate) const FRESH: Duration = Duration::from_secs(5);
@@ -16,8 +17,9 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// How many are read at once.
 const PAGE: usize = 1_000;
 
-/// Knows the role assignments.
+/// Knows the role assignments of the radius planes that exist. Those under a plane that does not give nothing.
 pub(crate) struct KnownAssignments {
+    planes: Arc<dyn Planes>,
     store: Arc<dyn RoleAssignments>,
     clock: Arc<dyn Clock>,
     state: Mutex<State>,
@@ -81,8 +83,13 @@ impl Drop for Changing<'_> {
 }
 
 impl KnownAssignments {
-    pub(crate) fn new(store: Arc<dyn RoleAssignments>, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(
+        planes: Arc<dyn Planes>,
+        store: Arc<dyn RoleAssignments>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         Self {
+            planes,
             store,
             clock,
             state: Mutex::default(),
@@ -167,15 +174,34 @@ impl KnownAssignments {
     }
 
     async fn grants(&self) -> Result<GrantIndex, Error> {
+        let planes = self.planes().await?;
         let (mut grants, mut after) = (Vec::new(), None);
         loop {
             let page = self.store.list_role_assignments(None, after.as_ref(), PAGE);
             let page = page.await?;
             let is_last = page.len() < PAGE;
             after = page.last().map(|last| last.id.clone());
-            grants.extend(page.into_iter().map(|assignment| assignment.body.grant));
+            let there = page
+                .into_iter()
+                .filter(|it| planes.contains(&it.id.plane_id().key()));
+            grants.extend(there.map(|assignment| assignment.body.grant));
             if is_last {
                 return Ok(grants.into_iter().collect());
+            }
+        }
+    }
+
+    /// Returns the keys of the radius planes that exist.
+    async fn planes(&self) -> Result<HashSet<String>, Error> {
+        let (mut keys, mut after) = (HashSet::new(), None);
+        loop {
+            let kind = Some(PlaneKind::Radius);
+            let page = self.planes.list_planes(kind, after.as_ref(), PAGE).await?;
+            let is_last = page.len() < PAGE;
+            keys.extend(page.iter().map(|plane| plane.id.key()));
+            after = page.into_iter().last().map(|last| last.id);
+            if is_last {
+                return Ok(keys);
             }
         }
     }

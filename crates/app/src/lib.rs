@@ -199,7 +199,11 @@ impl App {
         Self {
             estimates: Estimates::default(),
             counted: Counted::default(),
-            assignments: KnownAssignments::new(parts.store.clone(), Arc::clone(&parts.clock)),
+            assignments: KnownAssignments::new(
+                parts.store.clone(),
+                parts.store.clone(),
+                Arc::clone(&parts.clock),
+            ),
             parts,
         }
     }

@@ -78,6 +78,7 @@ impl App {
         let id = put.id.clone();
         self.admit_plane(&id).await?;
         let store = &self.parts.store;
+        let _changing = self.assignments.changing();
         let written = store.put_plane(put, precondition, self.now()).await;
         self.signing_changed(&id);
         match written {
@@ -118,12 +119,14 @@ impl App {
         }
     }
 
-    /// Deletes the plane, but nothing below it. Returns whether it existed.
+    /// Deletes the plane, but nothing below it: role assignments give nothing until there is a plane of its name again.
+    /// Returns whether it existed.
     pub async fn delete_plane(
         &self,
         id: &PlaneId,
         precondition: &Precondition,
     ) -> Result<bool, Rejection> {
+        let _changing = self.assignments.changing();
         let deleted = self.parts.store.delete_plane(id, precondition).await;
         self.signing_changed(id);
         match deleted {

@@ -35,7 +35,8 @@ pub enum RoleAssignmentPut {
 }
 
 impl App {
-    /// Creates the role assignment, or replaces what it gives. The caller must own all scopes, those of before too.
+    /// Creates the role assignment, or replaces what it gives. The caller must own all scopes, those of before too, and the
+    /// plane must exist. If it goes meanwhile, what is given counts for nothing.
     pub async fn put_role_assignment(
         &self,
         put: PutRoleAssignment,
@@ -60,6 +61,7 @@ impl App {
                 caller.rights.judge(Right::ManageAccess, action, scope)?;
             }
             caller.judge_change_of(&id, current.as_ref())?;
+            self.get_plane(&id.plane_id()).await?;
             let etag = current.as_ref().map(RoleAssignment::etag);
             let judged = precondition.judge(etag);
             judged.map_err(|_| Rejection::precondition_failed(&id))?;

@@ -161,6 +161,8 @@ impl Needs {
         let reads = method == "GET" || reads.iter().any(|action| route.ends_with(action));
         let right = match (reads, route.contains("System.AWS/credentials")) {
             _ if route.contains("auditEvents") => Right::ManageAccess,
+            // Roles that were given under it end.
+            _ if route == "/planes/{type}/{plane}" && method == "DELETE" => Right::ManageAccess,
             (true, _) => Right::Read,
             (false, true) => Right::ManageCredentials,
             (false, false) => Right::Write,

@@ -374,6 +374,7 @@ async fn requests_are_judged_without_a_statement(kind: StoreKind) {
         let mut again = ask().await;
         assert!(!again.contains_key("list_role_assignments"), "{again:?}");
         again.insert("list_role_assignments", 1);
+        again.insert("list_planes", 1);
         assert_eq!(again, first);
     }
     world.clock.advance(Duration::from_secs(5));
@@ -415,6 +416,48 @@ async fn a_deleted_group_takes_the_roles_over_it(kind: StoreKind) {
     assert_eq!(left.body["systemData"]["lastModifiedBy"], "alice");
     // What the operator has granted stays.
     assert!(changes(&world, "alice", OURS).await);
+    world.finish().await;
+}
+
+/// Nobody sees what is under a plane that does not exist. So it is not put there, and what was put there before gives nothing.
+#[apply(on_every_store)]
+async fn what_is_under_no_plane_gives_nothing(kind: StoreKind) {
+    let Some(world) = world(kind).await else {
+        return;
+    };
+    const TEAM: &str = "/planes/radius/team";
+    let plane = format!("{TEAM}?{VERSION}");
+    let bob = format!("{TEAM}/providers/System.Resources/roleAssignments/bob?{VERSION}");
+    let role = body("bob", "contributor", &[OURS]);
+    let refused = world.call_as("alice", "PUT", &bob, &role).await.expect(404);
+    assert_eq!(refused.body["error"]["target"], TEAM);
+    let not_his = body("bob", "contributor", &[THEIRS]);
+    world
+        .call_as("alice", "PUT", &bob, &not_his)
+        .await
+        .expect(403);
+
+    let settings = r#"{"location":"global","properties":{"resourceProviders":{}}}"#;
+    let make = world.call_as("root", "PUT", &plane, settings);
+    make.await.expect(200);
+    let dave = body("dave", "contributor", &[TEAM]);
+    put(&world, "root", "dave", &dave).await.expect(201);
+    world.call_as("alice", "PUT", &bob, &role).await.expect(201);
+    assert!(changes(&world, "bob", OURS).await);
+    // It takes roles away, so who only changes things may not do it.
+    let refused = world.call_as("dave", "DELETE", &plane, "").await;
+    assert_eq!(refused.expect(403).code(), "AuthorizationFailed");
+    world
+        .call_as("root", "DELETE", &plane, "")
+        .await
+        .expect(200);
+    assert!(!changes(&world, "bob", OURS).await, "at once");
+    world.call_as("alice", "PUT", &bob, &role).await.expect(404);
+    let make = world.call_as("root", "PUT", &plane, settings);
+    make.await.expect(200);
+    assert!(changes(&world, "bob", OURS).await, "it was kept");
+    let deleted = world.call_as("alice", "DELETE", &bob, "").await;
+    deleted.expect(200);
     world.finish().await;
 }
 

@@ -52,7 +52,7 @@ const ROUTES: &[Row] = table! {
     "/planes/{type}/{plane}":
         GET Over(Read, Plane, OnPlane("read")),
         PUT Over(Write, Plane, OnPlane("write")),
-        DELETE Over(Write, Plane, OnPlane("delete"));
+        DELETE Over(ManageAccess, Plane, OnPlane("delete"));
     "/planes/radius/{plane}/providers":
         GET Over(Read, Plane, Named("System.Resources/providers/read"));
     "/planes/radius/{plane}/:refactor":

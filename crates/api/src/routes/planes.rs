@@ -118,7 +118,7 @@ async fn put_plane(
 
 /// Deletes a plane.
 ///
-/// Everything under it is kept.
+/// Everything under it is kept. Role assignments under it give nothing until there is a plane of its name again.
 #[utoipa::path(delete, path = "/planes/{type}/{plane}", tag = "Planes",
     params(PlanePath, ApiVersion, Conditions),
     responses((status = 200, description = "Deleted"), (status = 204, description = "The plane did not exist"),

@@ -80,7 +80,7 @@ async fn get_role_assignment(
 
 /// Gives a user or a group a role, or replaces what the role assignment gives.
 ///
-/// The caller must own all scopes, and all of what is replaced. This server uses it at once, and others within five seconds.
+/// The caller must own all scopes, and all of what is replaced, and the plane must exist. This server uses it at once, and others within five seconds.
 #[utoipa::path(put, tag = "Role assignments",
     path = "/planes/radius/{plane}/providers/System.Resources/roleAssignments/{assignment}",
     params(RoleAssignmentPath, ApiVersion, Conditions),
@@ -88,6 +88,7 @@ async fn get_role_assignment(
     responses((status = 200, description = "Replaced, or the same as before", body = RoleAssignmentBody,
             headers(("ETag" = String))),
         (status = 201, description = "Created", body = RoleAssignmentBody, headers(("ETag" = String))),
+        (status = 404, description = "The plane does not exist", body = ErrorResponse),
         (status = 412, body = ErrorResponse)))]
 async fn put_role_assignment(
     State(api): State<Arc<Api>>,

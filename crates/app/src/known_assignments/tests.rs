@@ -2,8 +2,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use ucp_access::{Assignment, Grant, Principal, Role, Scope, Source};
-use ucp_model::{ResourceGroup, RoleAssignmentId};
-use ucp_store::{Memory, NewRoleAssignment, RoleAssignment};
+use ucp_model::{NewPlane, PlaneId, ResourceGroup, RoleAssignmentId};
+use ucp_store::{Memory, NewRoleAssignment, Precondition, RoleAssignment};
 
 use super::*;
 
@@ -27,7 +27,7 @@ impl Clock for Hand {
 /// Counts what is read, lets others go on meanwhile, and can be out of reach.
 #[derive(Default)]
 struct Counting {
-    memory: Memory,
+    memory: Arc<Memory>,
     reads: AtomicUsize,
     is_away: AtomicBool,
 }
@@ -79,14 +79,21 @@ struct Fixture {
     known: KnownAssignments,
 }
 
-fn fixture() -> Fixture {
+async fn fixture() -> Fixture {
     let (store, clock) = (Arc::new(Counting::default()), Arc::new(Hand::default()));
-    let known = KnownAssignments::new(store.clone(), clock.clone());
-    Fixture {
+    let known = KnownAssignments::new(store.memory.clone(), store.clone(), clock.clone());
+    let fixture = Fixture {
         store,
         clock,
         known,
-    }
+    };
+    fixture.put_plane("local").await;
+    fixture
+}
+
+fn plane(name: &str) -> PlaneId {
+    let (kind, name) = (PlaneKind::Radius, name.to_owned());
+    PlaneId { kind, name }
 }
 
 fn bob() -> Principal {
@@ -99,10 +106,26 @@ fn bob() -> Principal {
 }
 
 impl Fixture {
+    async fn put_plane(&self, name: &str) {
+        let new = NewPlane {
+            id: plane(name),
+            location: "global".to_owned(),
+            tags: std::collections::BTreeMap::new(),
+            body: serde_json::Map::new(),
+        };
+        let (memory, now) = (&self.store.memory, self.clock.now());
+        let put = memory.put_plane(new, &Precondition::NONE, now);
+        put.await.unwrap();
+    }
+
     async fn give(&self, name: &str) -> RoleAssignment {
+        self.give_under("local", name).await
+    }
+
+    async fn give_under(&self, plane: &str, name: &str) -> RoleAssignment {
         let everything = vec![Scope::everything()];
         let new = NewRoleAssignment {
-            id: RoleAssignmentId::new("local", name).unwrap(),
+            id: RoleAssignmentId::new(plane, name).unwrap(),
             location: "global".to_owned(),
             tags: std::collections::BTreeMap::new(),
             body: Assignment {
@@ -134,7 +157,7 @@ impl Fixture {
 
 #[tokio::test]
 async fn requests_at_the_same_time_read_once() {
-    let fixture = fixture();
+    let fixture = fixture().await;
     fixture.give("a").await;
     let (one, other) = tokio::join!(fixture.known(), fixture.known());
     assert_eq!((one, other, fixture.reads()), (1, 1, 1));
@@ -146,7 +169,7 @@ async fn requests_at_the_same_time_read_once() {
 
 #[tokio::test]
 async fn all_pages_are_read() {
-    let fixture = fixture();
+    let fixture = fixture().await;
     for number in 0..=PAGE {
         fixture.give(&format!("a{number}")).await;
     }
@@ -156,7 +179,7 @@ async fn all_pages_are_read() {
 /// Also of a reading that was under way when the change ended.
 #[tokio::test]
 async fn a_change_ends_what_was_read_before() {
-    let fixture = fixture();
+    let fixture = fixture().await;
     assert_eq!(fixture.known().await, 0);
     let change = async {
         let _changing = fixture.known.changing();
@@ -177,7 +200,7 @@ async fn a_change_ends_what_was_read_before() {
 
 #[tokio::test]
 async fn what_was_read_is_used_for_a_while_without_a_database() {
-    let fixture = fixture();
+    let fixture = fixture().await;
     fixture.give("a").await;
     assert_eq!(fixture.known().await, 1);
     fixture.is_away(true);
@@ -198,7 +221,7 @@ async fn what_was_read_is_used_for_a_while_without_a_database() {
 
 #[tokio::test]
 async fn nothing_is_permitted_or_forbidden_before_the_first_reading() {
-    let fixture = fixture();
+    let fixture = fixture().await;
     fixture.is_away(true);
     fixture.known.known().await.unwrap_err();
 }
@@ -206,7 +229,7 @@ async fn nothing_is_permitted_or_forbidden_before_the_first_reading() {
 /// What a change has taken away is not used again because the database is out of reach.
 #[tokio::test]
 async fn what_was_changed_is_not_used_without_a_database() {
-    let fixture = fixture();
+    let fixture = fixture().await;
     let given = fixture.give("a").await;
     assert_eq!(fixture.known().await, 1);
     let changing = fixture.known.changing();
@@ -214,4 +237,22 @@ async fn what_was_changed_is_not_used_without_a_database() {
     drop(changing);
     fixture.is_away(true);
     fixture.known.known().await.unwrap_err();
+}
+
+/// Nobody sees in a list what is under a plane that does not exist.
+#[tokio::test]
+async fn only_what_is_under_planes_that_exist_counts() {
+    let fixture = fixture().await;
+    fixture.give("a").await;
+    for number in 0..PAGE {
+        fixture.put_plane(&format!("p{number}")).await;
+    }
+    fixture.give_under("P999", "b").await;
+    fixture.give_under("gone", "c").await;
+    assert_eq!(fixture.known().await, 2);
+    let (memory, local) = (&fixture.store.memory, plane("local"));
+    let deleted = memory.delete_plane(&local, &Precondition::NONE);
+    assert!(deleted.await.unwrap());
+    fixture.clock.advance(FRESH);
+    assert_eq!(fixture.known().await, 1);
 }
