@@ -425,8 +425,17 @@ async fn a_secret_cannot_be_guessed_by_readers(kind: StoreKind) {
     let Some(builder) = World::builder().on(kind).await else {
         return;
     };
-    let reads = grant("eve", Role::Reader, &[GROUP, "/planes/aws/aws"]);
-    let world = builder.granting(vec![reads]).build().await;
+    const AWS: &str = "/planes/aws/aws";
+    let world = builder
+        .granting(vec![
+            grant("eve", Role::Reader, &[GROUP, AWS]),
+            grant("pat", Role::Contributor, &[GROUP]),
+            grant("pat", Role::Reader, &[AWS]),
+            grant("tim", Role::Reader, &[GROUP]),
+            grant("tim", Role::Contributor, &[AWS]),
+        ])
+        .build()
+        .await;
     world.put_group("rg").await;
     let body = |secret: &str| {
         let properties = json!({"Name": "s", "SecretString": secret});
@@ -439,15 +448,29 @@ async fn a_secret_cannot_be_guessed_by_readers(kind: StoreKind) {
         .expect(201);
     world.settle().await;
     let path = path.replace(":put", ":whatIf");
-    for guess in ["1234", "0000"] {
-        let reply = world.call_as("eve", "POST", &path, &body(guess)).await;
-        assert_eq!(reply.expect(403).code(), "AuthorizationFailed");
+    let set = |properties: Value| {
+        let member = json!({"alias": "s", "type": SECRET, "properties": properties});
+        let region = format!("{AWS}/accounts/{ACCOUNT}/regions/{REGION}");
+        json!({"scope": region, "resources": [member]}).to_string()
+    };
+    let of_set = format!("{GROUP}/:whatIf");
+    for who in ["eve", "pat", "tim"] {
+        for guess in ["1234", "0000"] {
+            let reply = world.call_as(who, "POST", &path, &body(guess)).await;
+            assert_eq!(reply.expect(403).code(), "AuthorizationFailed", "{who}");
+            let guess = set(json!({"Name": "s", "SecretString": guess}));
+            let reply = world.call_as(who, "POST", &of_set, &guess).await;
+            assert_eq!(reply.expect(403).code(), "AuthorizationFailed", "{who}");
+        }
+        // Without a secret there is nothing to guess.
+        let body = json!({"trackedBy": tracked_by(SECRET, "s"), "properties": {"Name": "s"}});
+        for (path, body) in [
+            (&path, body.to_string()),
+            (&of_set, set(json!({"Name": "s"}))),
+        ] {
+            let reply = world.call_as(who, "POST", path, &body).await;
+            reply.expect(200);
+        }
     }
-    // Without a secret there is nothing to guess.
-    let body = json!({"trackedBy": tracked_by(SECRET, "s"), "properties": {"Name": "s"}});
-    world
-        .call_as("eve", "POST", &path, &body.to_string())
-        .await
-        .expect(200);
     world.finish().await;
 }

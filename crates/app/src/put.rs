@@ -387,6 +387,7 @@ impl App {
         {
             // Whether a secret is the one that was put is told to those alone who may put another.
             self.reference_id(tracked_by, &schema, (caller, Right::Write))?;
+            caller.judge_type(Right::Write, &put.scope, schema.type_name(), "write")?;
         }
         let identifier = match (name, schema.identifier(declaration.properties())) {
             (Some(name), _) => Some(name),
