@@ -12,6 +12,7 @@ use ucp_access::Role;
 use ucp_app::Quotas;
 use ucp_simulator::ExceptionCode;
 use ucp_simulator::faults::{fault, refuse};
+use ucp_store::AuditOutcome;
 use ucp_testkit::{
     ACCOUNT, GROUP, REGION, Reply, StoreKind, World, apply, on_every_store, tracked_by,
 };
@@ -347,6 +348,8 @@ async fn who_may_not_read_what_it_shows_sees_no_plan(kind: StoreKind) {
         grant("rea", Role::Reader, &everything),
         grant("grp", Role::Approver, &[GROUP]),
         grant("aws", Role::Approver, &["/planes/aws/aws"]),
+        grant("con-grp", Role::Contributor, &[GROUP]),
+        grant("con-aws", Role::Contributor, &["/planes/aws/aws"]),
     ];
     let world = builder.granting(grants).build().await;
     world.put_group_as("ann", "rg").await;
@@ -387,9 +390,36 @@ async fn who_may_not_read_what_it_shows_sees_no_plan(kind: StoreKind) {
         let reply = world.call_as(caller, "POST", &approve, &body).await;
         assert_eq!(reply.status, status, "{caller}: {}", reply.text);
     }
+    let reject = approve.replace(":approve", ":reject");
+    let rejected = world.call_as("aws", "POST", &reject, &body).await;
+    rejected.expect(404);
     let put = format!("{collection}/:put");
-    let put = call_as(&world, "rea", "POST", &put, json!({"planId": id})).await;
-    put.expect(403);
+    let carried_out = json!({"planId": id});
+    let refused = call_as(&world, "rea", "POST", &put, carried_out.clone()).await;
+    refused.expect(403);
+    let apply = format!("{GROUP}/:apply");
+    for (caller, path) in [("con-aws", &put), ("con-grp", &apply)] {
+        let hidden = call_as(&world, caller, "POST", path, carried_out.clone()).await;
+        hidden.expect(404);
+    }
+    // Each is recorded as refused, whether there is something to hide or not.
+    let nothing = format!("{:032x}", 1);
+    world
+        .call_as("aws", "GET", &path(&nothing), "")
+        .await
+        .expect(404);
+    let audited = world.audited().await;
+    let hidden = audited.iter().filter(|event| event.status == Some(404));
+    let hidden: Vec<_> = hidden
+        .map(|event| (event.caller.as_str(), event.outcome))
+        .collect();
+    let expected = [
+        "grp", "grp", "aws", "nobody", "nobody", "aws", "aws", "con-aws", "con-grp", "aws",
+    ];
+    assert_eq!(
+        hidden,
+        expected.map(|caller| (caller, AuditOutcome::Refused))
+    );
 }
 
 #[apply(on_every_store)]

@@ -108,7 +108,7 @@ impl App {
     ) -> Result<ShownPlan, Rejection> {
         let StoredPlan { plan, content, .. } = self.stored_plan(id, caller).await?;
         if !plan.plane.eq_ignore_ascii_case(plane) {
-            return Err(no_such_plan(id));
+            return Err(caller.no_such_plan(id));
         }
         let shown = self.content(id, content).await?;
         caller.judge_plan(&plan, &shown)?;
@@ -149,7 +149,7 @@ impl App {
             },
         };
         match self.parts.store.review_plan(id, &review).await? {
-            Reviewed::Absent => Err(no_such_plan(id)),
+            Reviewed::Absent => Err(caller.no_such_plan(id)),
             Reviewed::Done(plan) => Ok(ShownPlan {
                 plan: *plan,
                 changes,
@@ -195,7 +195,7 @@ impl App {
             Some(group) => caller.reads_group(group),
             None => true,
         };
-        stored.filter(reads).ok_or_else(|| no_such_plan(id))
+        stored.filter(reads).ok_or_else(|| caller.no_such_plan(id))
     }
 
     async fn content(
@@ -328,7 +328,7 @@ impl Caller {
         };
         match shown.changes.iter().all(shows) && may_read {
             true => Ok(()),
-            false => Err(no_such_plan(plan.id)),
+            false => Err(self.no_such_plan(plan.id)),
         }
     }
 }
@@ -351,9 +351,16 @@ fn tell_not_kept(changes: &mut [ResourceChange]) {
     }
 }
 
-pub(crate) fn no_such_plan(id: PlanId) -> Rejection {
-    let message = format!("There is no plan {id}, or you may not read what it shows.");
-    Rejection::Missing(Failure::new(ErrorCode::NotFound, message))
+impl Caller {
+    /// There is no such plan, or the caller may not read what it shows. The audit, too, does not tell them apart.
+    fn no_such_plan(&self, id: PlanId) -> Rejection {
+        let message = format!("There is no plan {id}, or you may not read what it shows.");
+        let failure = Failure::new(ErrorCode::NotFound, message);
+        match self.rights.are_unlimited() {
+            true => Rejection::Missing(failure),
+            false => Rejection::Hidden(failure),
+        }
+    }
 }
 
 /// A plan of an earlier version does not say what it refers to, so nobody can tell whether that is as it was.
