@@ -106,16 +106,9 @@ impl App {
     ) -> Result<RoleAssignment, Rejection> {
         let stored = self.parts.store.get_role_assignment(id).await?;
         let stored = stored.filter(|stored| caller.manages(stored));
-        stored.ok_or_else(|| {
-            let message = format!(
-                "The role assignment '{}' does not exist on the plane '{}', or the client '{}' does not own all its scopes.",
-                id.name, id.plane, caller.name
-            );
-            let failure = Failure::new(ErrorCode::NotFound, message).with_target(id.to_string());
-            match caller.rights.permits(Right::ManageAccess, &Scope::everything()) {
-                true => Rejection::Missing(failure),
-                false => Rejection::Hidden(failure),
-            }
+        stored.ok_or_else(|| match caller.owns_everything() {
+            true => Rejection::Missing(caller.sees_no(id)),
+            false => Rejection::Hidden(caller.sees_no(id)),
         })
     }
 
@@ -143,7 +136,8 @@ impl App {
         }
     }
 
-    /// Takes away what the role assignment gives. The caller must own all its scopes. Returns it, if it existed.
+    /// Takes away what the role assignment gives. The caller must own all its scopes. Returns it, if it existed. Who does not
+    /// own everything does not learn whether it did.
     pub async fn delete_role_assignment(
         &self,
         id: &RoleAssignmentId,
@@ -153,9 +147,11 @@ impl App {
         loop {
             let current = self.parts.store.get_role_assignment(id).await?;
             let caller = &self.as_stored(caller).await?;
-            caller.judge_change_of(id, current.as_ref())?;
-            let Some(current) = current else {
-                return Ok(None);
+            let Some(current) = current.filter(|current| caller.manages(current)) else {
+                return match caller.owns_everything() {
+                    true => Ok(None),
+                    false => Err(Rejection::Hidden(caller.sees_no(id))),
+                };
             };
             let judged = precondition.judge(Some(current.etag()));
             judged.map_err(|_| Rejection::precondition_failed(id))?;
@@ -184,6 +180,21 @@ impl Caller {
         );
         let failure = Failure::new(ErrorCode::AuthorizationFailed, message);
         Err(Rejection::Forbidden(failure.with_target(id.to_string())))
+    }
+
+    /// Returns whether no role assignment is hidden from the caller.
+    fn owns_everything(&self) -> bool {
+        let rights = self.undenied().rights;
+        rights.permits(Right::ManageAccess, &Scope::everything())
+    }
+
+    /// What is said of a role assignment that is not there, or that the caller may not read.
+    fn sees_no(&self, id: &RoleAssignmentId) -> Failure {
+        let message = format!(
+            "The role assignment '{}' does not exist on the plane '{}', or the client '{}' does not own all its scopes.",
+            id.name, id.plane, self.name
+        );
+        Failure::new(ErrorCode::NotFound, message).with_target(id.to_string())
     }
 
     /// Returns whether the caller owns all scopes of a role assignment. Types that are denied to everybody are owned, too:

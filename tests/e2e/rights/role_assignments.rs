@@ -141,7 +141,8 @@ async fn a_role_is_given_and_taken_away_at_once(kind: StoreKind) {
     world.call_as("bob", "GET", &group, "").await.expect(200);
     delete(&world, "alice", "BOB").await.expect(200);
     world.call_as("bob", "GET", &group, "").await.expect(404);
-    delete(&world, "alice", "bob").await.expect(204);
+    delete(&world, "alice", "bob").await.expect(404);
+    delete(&world, "root", "bob").await.expect(204);
     get(&world, "alice", "bob").await.expect(404);
     world.finish().await;
 }
@@ -235,17 +236,21 @@ async fn nobody_gives_what_he_does_not_own(kind: StoreKind) {
         let refused = put(&world, who, name, &body).await.expect(403);
         assert_eq!(refused.code(), "AuthorizationFailed", "{who} {name} {body}");
     }
-    for (who, name) in [
-        ("alice", "theirs"),
-        ("alice", "both"),
-        ("carol", "both"),
-        ("bob", "bob"),
-        ("bob", "absent"),
-        ("dave", "theirs"),
-    ] {
+    for (who, name) in [("bob", "bob"), ("bob", "absent"), ("dave", "theirs")] {
         let refused = delete(&world, who, name).await.expect(403);
         assert_eq!(refused.code(), "AuthorizationFailed", "{who} {name}");
     }
+    // What may not be read looks like what is not there, and both are recorded alike.
+    for (who, name) in [("alice", "theirs"), ("alice", "both"), ("carol", "both")] {
+        let there = delete(&world, who, name).await.expect(404);
+        let absent = delete(&world, who, "absent").await.expect(404);
+        assert_eq!(there.text, absent.text.replace("absent", name));
+    }
+    let audited = world.audited().await;
+    let hidden = audited.iter().filter(|event| event.status == Some(404));
+    let hidden: Vec<_> = hidden.map(|event| event.outcome).collect();
+    assert_eq!(hidden, [AuditOutcome::Refused; 6]);
+    delete(&world, "root", "absent").await.expect(204);
     let list = format!("{LIST}?{VERSION}");
     let all = world.call_as("root", "GET", &list, "").await.expect(200);
     assert_eq!(names(&all), ["bob", "both", "theirs"]);
@@ -594,7 +599,7 @@ async fn giving_and_taking_is_audited(kind: StoreKind) {
     let more = json!({"properties": team}).to_string();
     put(&world, "alice", "bob", &more).await.expect(200);
     delete(&world, "alice", "bob").await.expect(200);
-    delete(&world, "alice", "bob").await.expect(204);
+    delete(&world, "alice", "bob").await.expect(404);
     let events = world.audited().await.split_off(built);
     let told: Vec<_> = events
         .iter()
@@ -610,7 +615,7 @@ async fn giving_and_taking_is_audited(kind: StoreKind) {
             ("nobody", remove, AuditOutcome::Refused),
             ("alice", write, AuditOutcome::Allowed),
             ("alice", remove, AuditOutcome::Allowed),
-            ("alice", remove, AuditOutcome::Allowed),
+            ("alice", remove, AuditOutcome::Refused),
         ]
     );
     let reader = json!({"user": "bob", "role": "reader", "scopes": [OURS]});
