@@ -171,6 +171,26 @@ async fn a_set_counts_as_many_as_it_has() {
     assert_eq!(refused.header("retry-after"), Some("2"));
 }
 
+/// So does an import into a group.
+#[tokio::test]
+async fn an_import_counts_as_many_as_it_has() {
+    let world = world(StoreKind::Memory, 2, 0).await.expect("a world");
+    world.put_group("rg").await;
+    world.clock.advance(Duration::from_secs(10));
+    let region = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}");
+    let items = |names: &[&str]| {
+        let item = |name: &&str| json!({"scope": region, "type": LOGS, "alias": name, "primaryIdentifier": name});
+        let items: Value = names.iter().map(item).collect();
+        json!({ "resources": items }).to_string()
+    };
+    let import = format!("{GROUP}/:import");
+    let three = world.call("POST", &import, &items(&["a", "b", "c"])).await;
+    three.expect(202);
+    let two = world.call("POST", &import, &items(&["d", "e"])).await;
+    assert_eq!(two.expect(429).code(), "TooManyRequests");
+    world.settle().await;
+}
+
 /// By default there is none.
 #[apply(on_every_store)]
 async fn without_a_rate_there_is_no_limit(world: &World) {

@@ -36,6 +36,7 @@ pub(crate) fn action(method: &Method, matched: &str, path: &str) -> Action {
     let is_of_aws = matched.starts_with("/planes/aws/")
         && (matched.ends_with("/providers/{namespace}/{type}")
             || matched.ends_with("/providers/{namespace}/{type}/:get")
+            || matched.ends_with("/providers/{namespace}/resourceTypes/{type}")
             || matched.ends_with("/providers/{namespace}/{type}/{identifier}"));
     Action {
         name: format!("{}/{verb}", type_of(matched, path)),
@@ -148,6 +149,13 @@ mod tests {
                 types.to_owned(),
                 vpcs.to_owned(),
                 "AWS.EC2/VPC/read",
+                Effect::AwsRead,
+            ),
+            (
+                "GET",
+                types.replace("{type}", "resourceTypes/{type}"),
+                vpcs.replace("VPC", "resourceTypes/VPC"),
+                "AWS.EC2/resourceTypes/read",
                 Effect::AwsRead,
             ),
             (

@@ -100,7 +100,7 @@ pub const LIMITS: &[Limit] = &[
     },
     Limit {
         name: "writes",
-        what: "The requests a second of a caller that change something in a resource group, or in an account and region; 0 is no limit",
+        what: "The requests a second of a caller that change something in a resource group, or in an account and region; each resource of a set and of an import counts; 0 is no limit",
         most: Most::Flag("--write-rate"),
         beyond: Beyond::refused(429, ErrorCode::TooManyRequests),
     },

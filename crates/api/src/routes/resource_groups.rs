@@ -2,18 +2,20 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use ucp_app::DeleteGroupOutcome;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::action::Effect;
 use crate::context::{Preference, RequestContext, UnderWay};
 use crate::json::JsonObject;
 use crate::path::{GroupPath, RadiusPlanePath};
 use crate::precondition::{Conditions, Tagged};
 use crate::problem::Problem;
 use crate::query::{ApiVersion, Page};
+use crate::rated;
 use crate::router::{router, single};
 use crate::state::Api;
 use crate::validation::Payload;
@@ -154,11 +156,13 @@ async fn delete_resource_group(
 async fn import_resource_group_resources(
     State(api): State<Arc<Api>>,
     path: GroupPath,
+    uri: Uri,
     context: RequestContext,
     body: JsonObject,
 ) -> Result<Response, Problem> {
     let id = path.id()?;
     let items = body.read::<ImportGroupRequest>()?.items(&id);
+    rated::count_members(&api, &context, uri.path(), Effect::Write, items.len())?;
     let operation = api
         .app
         .import_into_group(&id, items, &context.caller)
