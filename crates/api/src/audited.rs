@@ -66,7 +66,7 @@ impl Asked {
         };
         let operation = match came_of {
             Some(CameOf::Accepted(id)) => Some(*id),
-            Some(CameOf::Unchanged) | None => None,
+            Some(CameOf::Unchanged) | None => problem.and_then(Problem::operation),
         };
         let change = response.extensions().get::<GrantChange>();
         Some(AuditEvent {
@@ -189,14 +189,14 @@ pub(crate) async fn recorded(request: Request, next: Next) -> Response {
     let mut unanswered = Unanswered(Some(Arc::clone(&asked)));
     let response = next.run(request).await;
     unanswered.0 = None;
-    if response.extensions().get::<OneOfMany>().is_some() {
-        asked.api.auditor.leave_out();
-        return response;
-    }
-    let Some(event) = asked.answered(&response) else {
-        return response;
+    let recorded = match response.extensions().get::<OneOfMany>() {
+        Some(OneOfMany) => asked.api.auditor.leave_out(),
+        None => match asked.answered(&response) {
+            Some(event) => asked.api.auditor.record(event).await,
+            None => Ok(()),
+        },
     };
-    match asked.api.auditor.record(event).await {
+    match recorded {
         Ok(()) => response,
         // It says already that the server cannot do it.
         Err(_) if response.status() == StatusCode::SERVICE_UNAVAILABLE => response,

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use ucp_app::{BeyondRate, Rejection};
 use ucp_model::ids::InvalidId;
 use ucp_model::operation::Work;
-use ucp_model::{Detail, ErrorCode, Failure, Fault, FaultClass, Operation};
+use ucp_model::{Detail, ErrorCode, Failure, Fault, FaultClass, Operation, OperationId};
 
 use crate::error_code::status_of;
 use crate::origin::BaseUrl;
@@ -36,6 +36,8 @@ pub(crate) struct Problem {
     waits_for: Option<Box<PollingPaths>>,
     /// Whether it hides what the caller may not read.
     hides: bool,
+    /// The operation that has failed, and may have changed something before.
+    operation: Option<OperationId>,
 }
 
 impl Problem {
@@ -48,7 +50,21 @@ impl Problem {
             retry_after: None,
             waits_for: None,
             hides: false,
+            operation: None,
         }
+    }
+
+    /// It is the failure of this operation, which may have changed something before.
+    pub(crate) fn of(self, operation: &Operation) -> Self {
+        Self {
+            operation: Some(operation.header.id),
+            ..self
+        }
+    }
+
+    /// Returns the operation that has failed, if it may have changed something.
+    pub(crate) fn operation(&self) -> Option<OperationId> {
+        self.operation
     }
 
     /// 404 for what the caller may not read, whether it is there or not.

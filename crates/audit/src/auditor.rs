@@ -14,7 +14,7 @@ use crate::{Shared, Trouble, Waiting};
 /// How long a request waits for its event to be written.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// An event could not be recorded where it must be. The log has the cause.
+/// An event could not be recorded where it must be: the log of the process has the cause; or there are too many like it.
 #[derive(Debug, thiserror::Error)]
 #[error("the audit event could not be recorded")]
 pub struct NotRecorded;
@@ -106,8 +106,13 @@ impl Auditor {
 
     /// Waits for the turn of the recorder in which it writes the event.
     async fn written(&self, event: AuditEvent) -> Result<(), NotRecorded> {
+        let is_for_store = event.outcome != AuditOutcome::Unchanged;
         let Some((event, place)) = self.admitted(event) else {
-            return Ok(());
+            return if is_for_store {
+                Err(NotRecorded)
+            } else {
+                Ok(())
+            };
         };
         let until = Instant::now() + PATIENCE;
         let Ok(Ok(permit)) = timeout_at(until, self.sender.clone().reserve_owned()).await else {
@@ -116,9 +121,10 @@ impl Auditor {
         };
         let (written, answer) = oneshot::channel();
         self.send(permit, Some((event, place)), Some(written));
+        let is_stored = place == Place::Store || !is_for_store;
         match timeout_at(until, answer).await {
-            Ok(Ok(true)) => Ok(()),
-            Ok(Ok(false) | Err(_)) | Err(_) => Err(NotRecorded),
+            Ok(Ok(true)) if is_stored => Ok(()),
+            Ok(Ok(true | false) | Err(_)) | Err(_) => Err(NotRecorded),
         }
     }
 
@@ -140,10 +146,14 @@ impl Auditor {
     }
 
     /// Counts a refusal that is not recorded. The next event says so, and the next line of the log.
-    pub fn leave_out(&self) {
+    pub fn leave_out(&self) -> Result<(), NotRecorded> {
         self.suppress(1);
         if self.is_logged {
             self.shared.unlogged.fetch_add(1, Ordering::Relaxed);
+        }
+        match self.waiting {
+            Waiting::No => Ok(()),
+            Waiting::Required => Err(NotRecorded),
         }
     }
 

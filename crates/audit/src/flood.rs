@@ -1,5 +1,6 @@
 //! A bound on the refusals and failures that are stored.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use ucp_access::ANONYMOUS;
@@ -8,53 +9,63 @@ use ucp_store::{AuditEvent, AuditOutcome};
 
 /// The number of refusals of unknown callers that a process stores in a minute.
 pub(crate) const OF_NOBODY: u32 = 60;
-/// The number of refusals of known callers that a process stores in a minute.
+/// The number of refusals of a known caller that a process stores in a minute.
 pub(crate) const OF_SOMEBODY: u32 = 600;
-/// The number of requests that failed that a process stores in a minute.
+/// The number of requests of a caller that failed before they changed anything that a process stores in a minute.
 pub(crate) const OF_FAILURES: u32 = 600;
+/// The number of callers that are counted in a minute. Those beyond are counted together.
+const CALLERS: usize = 1_000;
 /// The length of a minute.
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// How many refusals were stored lately. A client that is refused pays nothing for it, and could fill the store.
 #[derive(Debug, Default)]
 pub(crate) struct Floods {
-    of_nobody: Window,
-    of_somebody: Window,
-    of_failures: Window,
+    refusals: Window,
+    failures: Window,
 }
 
 impl Floods {
-    /// Returns whether an event may be stored, and counts it then.
+    /// Returns whether an event may be stored, and counts it then. One of what may have changed something always is.
     pub(crate) fn admit(&mut self, event: &AuditEvent) -> bool {
+        let AuditEvent { caller, at, .. } = event;
         match event.outcome {
-            AuditOutcome::Refused if event.caller == ANONYMOUS => {
-                self.of_nobody.admit(event.at, OF_NOBODY)
+            AuditOutcome::Refused if caller == ANONYMOUS => {
+                self.refusals.admit(caller, *at, OF_NOBODY)
             }
-            AuditOutcome::Refused => self.of_somebody.admit(event.at, OF_SOMEBODY),
-            AuditOutcome::Failed => self.of_failures.admit(event.at, OF_FAILURES),
+            AuditOutcome::Refused => self.refusals.admit(caller, *at, OF_SOMEBODY),
+            AuditOutcome::Failed if may_have_changed(event) => true,
+            AuditOutcome::Failed => self.failures.admit(caller, *at, OF_FAILURES),
             AuditOutcome::Allowed | AuditOutcome::Unchanged | AuditOutcome::Unanswered => true,
         }
     }
 }
 
-/// A minute, and how much was admitted in it.
+/// Whether a request that failed may have changed something: its operation has begun, or the server does not know how far it
+/// came.
+fn may_have_changed(event: &AuditEvent) -> bool {
+    event.operation.is_some() || event.status.is_none_or(|status| status >= 500)
+}
+
+/// A minute, and how much of each caller was admitted in it.
 #[derive(Debug, Default)]
 struct Window {
     began: Timestamp,
-    admitted: u32,
+    admitted: HashMap<String, u32>,
 }
 
 impl Window {
-    fn admit(&mut self, at: Timestamp, most: u32) -> bool {
+    fn admit(&mut self, caller: &str, at: Timestamp, most: u32) -> bool {
         // A clock that was set back begins a minute, too.
         if at < self.began || at.since(self.began) >= MINUTE {
-            *self = Self {
-                began: at,
-                admitted: 0,
-            };
+            self.began = at;
+            self.admitted.clear();
         }
-        let is_admitted = self.admitted < most;
-        self.admitted += u32::from(is_admitted);
+        let is_one_more = !self.admitted.contains_key(caller) && self.admitted.len() >= CALLERS;
+        let counted = if is_one_more { "" } else { caller };
+        let admitted = self.admitted.entry(counted.to_owned()).or_default();
+        let is_admitted = *admitted < most;
+        *admitted += u32::from(is_admitted);
         is_admitted
     }
 }

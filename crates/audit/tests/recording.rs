@@ -165,19 +165,77 @@ async fn refusals_do_not_flood_the_store() {
     for _ in 0..601 {
         auditor.note(known(403));
     }
-    // What was let is always recorded.
-    for _ in 0..100 {
+    // One caller does not take the room of others.
+    auditor.note(AuditEvent {
+        caller: "bob".to_owned(),
+        ..known(403)
+    });
+    // What may have changed something is always recorded.
+    for _ in 0..1_000 {
         auditor.note(known(500));
     }
     auditor.flush().await;
     let stored = stored(&store).await;
     let count = |status| stored.iter().filter(|(given, _)| *given == status).count();
     assert_eq!(count(401), 60 + 1);
-    assert_eq!(count(403), 600);
-    assert_eq!(count(500), 100);
+    assert_eq!(count(403), 601);
+    assert_eq!(count(500), 1_000);
     assert_eq!(stored[60], (200, 940));
     assert_eq!(stored[61], (401, 1));
-    assert_eq!(stored[62 + 600], (500, 1));
+    assert_eq!(stored[62 + 600], (403, 1));
+}
+
+/// A request that failed before it changed anything is one of many. One whose operation has failed is not.
+#[tokio::test]
+async fn failures_do_not_flood_the_store_unless_something_may_have_changed() {
+    let (auditor, store) = start(Waiting::No);
+    let begun = AuditEvent {
+        operation: Some(format!("{:032x}", 1).parse().expect("an id")),
+        ..event(409, 0)
+    };
+    for _ in 0..601 {
+        auditor.note(event(404, 0));
+        auditor.note(begun.clone());
+    }
+    auditor.flush().await;
+    let stored = stored(&store).await;
+    let count = |status| stored.iter().filter(|(given, _)| *given == status).count();
+    assert_eq!((count(404), count(409)), (600, 601));
+}
+
+/// So many callers are counted. Those beyond share what one of them may have.
+#[tokio::test]
+async fn many_callers_do_not_flood_the_store() {
+    let (auditor, store) = start(Waiting::No);
+    for caller in 0..1_000 {
+        auditor.note(AuditEvent {
+            caller: format!("one of {caller}"),
+            ..event(403, 0)
+        });
+    }
+    for caller in 0..700 {
+        auditor.note(AuditEvent {
+            caller: format!("one more {caller}"),
+            ..event(403, 0)
+        });
+    }
+    auditor.flush().await;
+    assert_eq!(stored(&store).await.len(), 1_600);
+}
+
+/// What is dropped because there is too much of it is not recorded either.
+#[tokio::test]
+async fn a_required_event_that_is_one_of_too_many_is_not_recorded() {
+    let (auditor, store) = start(Waiting::Required);
+    for _ in 0..60 {
+        auditor.record(event(401, 0)).await.expect("it works");
+    }
+    let one_more = auditor.record(event(401, 0)).await;
+    one_more.expect_err("it is dropped");
+    auditor.leave_out().expect_err("it is dropped");
+    assert!(auditor.is_able());
+    auditor.record(event(200, 0)).await.expect("it works");
+    assert_eq!(stored(&store).await.last(), Some(&(200, 2)));
 }
 
 #[tokio::test]

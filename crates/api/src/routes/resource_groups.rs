@@ -140,7 +140,7 @@ async fn delete_resource_group(
         DeleteGroupOutcome::AlreadyGone => Ok(StatusCode::NO_CONTENT.into_response()),
         DeleteGroupOutcome::Deleted => Ok(StatusCode::OK.into_response()),
         DeleteGroupOutcome::Accepted(operation) => match operation.failure() {
-            Some(failure) => Err(Problem::ended(failure.clone())),
+            Some(failure) => Err(Problem::ended(failure.clone()).of(&operation)),
             None => Ok(context.accepted(&*operation)),
         },
     }

@@ -185,7 +185,7 @@ async fn import_aws_resource(
             Ok((StatusCode::CREATED, Json(body)).into_response())
         }
         ImportOutcome::Accepted(operation) => match operation.failure() {
-            Some(failure) => Err(Problem::ended(failure.clone())),
+            Some(failure) => Err(Problem::ended(failure.clone()).of(&operation)),
             None => Ok(context.accepted(&*operation)),
         },
     }
