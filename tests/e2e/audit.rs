@@ -142,7 +142,7 @@ async fn an_event_says_who_asked_for_what_and_what_came_of_it(world: &World) {
         .await;
     world.settle().await;
     let events = since_built(world).await;
-    let [of_group, of_put, of_refused] = &events[..] else {
+    let [of_group, put_in_aws, of_put, refused_in_aws, of_refused] = &events[..] else {
         panic!("{events:?}");
     };
     assert_eq!(of_group.caller, "anonymous");
@@ -161,6 +161,18 @@ async fn an_event_says_who_asked_for_what_and_what_came_of_it(world: &World) {
     assert_eq!(of_refused.id, reference);
     assert_eq!(of_refused.outcome, AuditOutcome::Failed);
     assert_eq!(of_refused.code.as_deref(), Some(refused.code()));
+    // Who owns the account sees it, too.
+    let vpcs = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{VPC}");
+    for (event, in_aws) in [(of_put, put_in_aws), (of_refused, refused_in_aws)] {
+        let id = vpcs.clone();
+        assert_eq!(
+            *in_aws,
+            AuditEvent {
+                id,
+                ..event.clone()
+            }
+        );
+    }
 }
 
 /// A reference is named whichever way the body names it.
@@ -214,13 +226,13 @@ async fn a_put_that_changes_nothing_is_no_event(world: &World) {
         .await
         .expect(200);
     let events = world.audited().await;
-    assert_eq!(events.len(), count + 1, "it was adopted");
+    assert_eq!(events.len(), count + 2, "it was adopted");
     assert!(events.last().expect("a value").id.ends_with("/two"));
     world
         .put("AWS.Logs/LogGroup", "two", name)
         .await
         .expect(200);
-    assert_eq!(world.audited().await.len(), count + 1);
+    assert_eq!(world.audited().await.len(), count + 2);
 }
 
 #[apply(on_every_store)]

@@ -1,5 +1,6 @@
 //! Every request that changes something, and every refusal, is recorded.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::extract::{MatchedPath, Request, State};
@@ -7,7 +8,7 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use ucp_access::{ANONYMOUS, GrantChange, Principal};
-use ucp_audit::{AuditEvent, AuditOutcome};
+use ucp_audit::{AuditEvent, AuditOutcome, NotRecorded};
 use ucp_listen::Peer;
 use ucp_model::{CorrelationId, ErrorCode, Failure};
 
@@ -93,8 +94,34 @@ impl Asked {
                 ..event
             };
             // The reply says already that the server cannot do it.
-            let _ = self.api.auditor.record(event).await;
+            let _ = self.record(event).await;
         }
+    }
+
+    async fn record(&self, event: AuditEvent) -> Result<(), NotRecorded> {
+        for event in self.under_each_id(event) {
+            self.api.auditor.record(event).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the event of a request, after one under each AWS type whose resources it changes by an alias: who owns the
+    /// accounts need not own the group.
+    fn under_each_id(&self, event: AuditEvent) -> Vec<AuditEvent> {
+        let changes = match event.outcome {
+            AuditOutcome::Unchanged => BTreeSet::new(),
+            AuditOutcome::Allowed
+            | AuditOutcome::Refused
+            | AuditOutcome::Failed
+            | AuditOutcome::Unanswered => self.noted.notes().changes.clone(),
+        };
+        let under = |id| AuditEvent {
+            id,
+            ..event.clone()
+        };
+        let mut events: Vec<_> = changes.into_iter().map(under).collect();
+        events.push(event);
+        events
     }
 
     /// Returns the event of a login that failed, if the request is one.
@@ -149,7 +176,9 @@ impl Drop for Unanswered {
         let Some(asked) = &self.0 else { return };
         // Whoever does not wait for the refusal is refused all the same.
         if let Some(event) = asked.failed_login().or_else(|| asked.unanswered()) {
-            asked.api.auditor.note(event);
+            for event in asked.under_each_id(event) {
+                asked.api.auditor.note(event);
+            }
         }
     }
 }
@@ -192,7 +221,7 @@ pub(crate) async fn recorded(request: Request, next: Next) -> Response {
     let recorded = match response.extensions().get::<OneOfMany>() {
         Some(OneOfMany) => asked.api.auditor.leave_out(),
         None => match asked.answered(&response) {
-            Some(event) => asked.api.auditor.record(event).await,
+            Some(event) => asked.record(event).await,
             None => Ok(()),
         },
     };

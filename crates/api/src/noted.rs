@@ -1,8 +1,12 @@
 //! What the audit learns of a request on its way.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ucp_model::OperationId;
+use ucp_access::Scope;
+use ucp_model::operation::Work;
+use ucp_model::operation::group::Task;
+use ucp_model::{Operation, OperationId, TypeName};
 
 use crate::action::{Action, Effect};
 
@@ -35,6 +39,8 @@ pub(crate) struct Notes {
     pub(crate) action: Option<Action>,
     /// What the body says that it is about.
     pub(crate) id: Option<String>,
+    /// The AWS resource types in accounts and regions whose resources it changes, if that is not what its path names alone.
+    pub(crate) changes: BTreeSet<String>,
     /// Whether what it shows of the caller is not valid. Its reply waits.
     pub(crate) login_failed: bool,
 }
@@ -43,6 +49,28 @@ impl Noted {
     /// Notes what the request is about, if that is not what its path names.
     pub(crate) fn about(&self, id: impl ToString) {
         self.notes().id = Some(id.to_string());
+    }
+
+    /// Notes that the request changes resources of an AWS type, by an alias.
+    pub(crate) fn changes_type(&self, scope: &ucp_model::Scope, type_name: &TypeName) {
+        let changed = Scope::resource_type(scope, type_name);
+        self.notes().changes.insert(changed.to_string());
+    }
+
+    /// Notes which AWS types an operation changes resources of. What a group owns is not known when its deletion is accepted.
+    pub(crate) fn changes(&self, operation: &Operation) {
+        match &operation.work {
+            Work::Resource(work) => self.changes_type(&work.scope, &work.type_name),
+            Work::Group(work) => match &work.task {
+                Task::Delete => {}
+                Task::Import(items) => items
+                    .iter()
+                    .for_each(|item| self.changes_type(&item.scope, &item.reference.type_name)),
+                Task::Apply(application) => application.members.iter().for_each(|member| {
+                    self.changes_type(&member.scope, &member.reference.type_name);
+                }),
+            },
+        }
     }
 
     /// Returns what the action does, if a route serves it.

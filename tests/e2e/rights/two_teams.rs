@@ -35,7 +35,12 @@ fn teams() -> Vec<Grant> {
 const ALICE: &str = "alice;us";
 
 async fn world(kind: StoreKind) -> Option<World> {
-    let world = World::builder().on(kind).await?.granting(teams());
+    world_granting(kind, Vec::new()).await
+}
+
+async fn world_granting(kind: StoreKind, more: Vec<Grant>) -> Option<World> {
+    let grants = teams().into_iter().chain(more);
+    let world = World::builder().on(kind).await?.granting(grants.collect());
     let world = world.build().await;
     for group in ["ours", "hidden"] {
         world.put_group(group).await;
@@ -494,5 +499,98 @@ async fn the_owner_of_an_aws_plane_reads_its_audit(kind: StoreKind) {
     get(&world, "olga", &events(planes[1])).await.expect(403);
     let radius = "/planes/radius/local/providers/System.Resources/auditEvents";
     get(&world, "olga", radius).await.expect(403);
+    world.finish().await;
+}
+
+/// Nor does an alias hide from him who changes what is in his accounts. Of groups he learns nothing.
+#[apply(on_every_store)]
+async fn the_owner_of_an_aws_plane_sees_who_changes_it_by_alias(kind: StoreKind) {
+    let Some(world) =
+        world_granting(kind, vec![grant("olga", Role::Owner, &["/planes/aws/aws"])]).await
+    else {
+        return;
+    };
+    let vpcs = collection(THEIR_ACCOUNT, "AWS.EC2/VPC");
+    let logs = collection(THEIR_ACCOUNT, "AWS.Logs/LogGroup");
+    let reference = format!("{THEIRS}/providers/AWS.EC2/VPC:reference/a");
+    put_vpc(&world, "bob", THEIR_ACCOUNT, THEIRS, "a")
+        .await
+        .expect(201);
+    // What changes nothing is no event.
+    put_vpc(&world, "bob", THEIR_ACCOUNT, THEIRS, "a")
+        .await
+        .expect(200);
+    let refused = put_vpc(&world, "carol", THEIR_ACCOUNT, THEIRS, "a").await;
+    refused.expect(403);
+    let identifier = world.live("AWS::EC2::VPC").remove(0);
+    let import = json!({"alias": "b", "trackedBy": THEIRS, "primaryIdentifier": identifier});
+    post(&world, "bob", &format!("{vpcs}/:import"), &import)
+        .await
+        .expect(201);
+    world.settle().await;
+    let region = format!("{THEIR_ACCOUNT}/regions/us-west-2");
+    let set = json!({"scope": region, "resources": [
+        {"alias": "a", "type": "AWS.EC2/VPC", "properties": {"CidrBlock": "10.0.0.0/16"}},
+        {"alias": "l", "type": "AWS.Logs/LogGroup", "properties": {"LogGroupName": "l"}},
+        {"alias": "m", "type": "AWS.Logs/LogGroup", "properties": {"LogGroupName": "m"}},
+    ]});
+    post(&world, "bob", &format!("{THEIRS}/:apply"), &set)
+        .await
+        .expect(202);
+    world.settle().await;
+    let items = json!({"resources": [{"scope": region, "type": "AWS.Logs/LogGroup", "alias": "n",
+        "primaryIdentifier": "m"}]});
+    post(&world, "bob", &format!("{THEIRS}/:import"), &items)
+        .await
+        .expect(202);
+    world.settle().await;
+    let delete = json!({"trackedBy": reference});
+    post(&world, "bob", &format!("{vpcs}/:delete"), &delete)
+        .await
+        .expect(202);
+    world.settle().await;
+    let log = format!("{THEIRS}/providers/AWS.Logs/LogGroup:reference/l?{VERSION}");
+    let deleted = world.call_as("bob", "DELETE", &log, "");
+    deleted.await.expect(202);
+    world.settle().await;
+
+    let events = "/planes/aws/aws/providers/System.AWS/auditEvents";
+    let listed = get(&world, "olga", events).await.expect(200);
+    assert!(!listed.text.contains("hidden"), "{}", listed.text);
+    let events = listed.body["value"].as_array().expect("a list");
+    let told = |member: &str| {
+        let told = events.iter().rev();
+        let told = told.map(|event| event["properties"][member].as_str().unwrap_or_default());
+        told.collect::<Vec<_>>()
+    };
+    let group = "System.Resources/resourceGroups";
+    assert_eq!(
+        told("action"),
+        [
+            "AWS.EC2/VPC/write",
+            "AWS.EC2/VPC/write",
+            "AWS.EC2/VPC/import/action",
+            &format!("{group}/apply/action"),
+            &format!("{group}/apply/action"),
+            &format!("{group}/import/action"),
+            "AWS.EC2/VPC/delete",
+            "AWS.Logs/LogGroup:reference/delete",
+        ]
+    );
+    assert_eq!(
+        told("id"),
+        [&vpcs, &vpcs, &vpcs, &vpcs, &logs, &logs, &vpcs, &logs]
+    );
+    assert_eq!(told("outcome")[..3], ["Allowed", "Refused", "Allowed"]);
+    // Who owns the group as well reads both, and by what each is about.
+    let events = "/planes/radius/local/providers/System.Resources/auditEvents";
+    for (id, count) in [(&reference, 1), (&vpcs, 2)] {
+        let filtered = format!("{events}?{VERSION}&action=AWS.EC2/VPC/write&id={id}");
+        let listed = world
+            .call_as("root", "GET", &filtered, "")
+            .await
+            .expect(200);
+        assert_eq!(listed.body["value"].as_array().map(Vec::len), Some(count));
+    }
     world.finish().await;
 }

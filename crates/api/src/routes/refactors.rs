@@ -115,7 +115,10 @@ async fn refactor(
     let body = RefactorBody::from(record);
     context.noted.about(body.id());
     Ok(match &deployment {
-        Some(operation) => context.under_way(StatusCode::ACCEPTED, body, operation),
+        Some(operation) => {
+            context.noted.changes(operation);
+            context.under_way(StatusCode::ACCEPTED, body, operation)
+        }
         None => Json(body).into_response(),
     })
 }

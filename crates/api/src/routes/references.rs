@@ -114,6 +114,7 @@ async fn delete_reference(
     };
     Ok(match outcome? {
         DeleteOutcome::Accepted(operation) => {
+            context.noted.changes(&operation);
             context.accepted(PollingPaths::below(&plane, operation.header.id))
         }
         DeleteOutcome::Forgotten => StatusCode::OK.into_response(),

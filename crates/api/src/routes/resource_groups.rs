@@ -167,6 +167,7 @@ async fn import_resource_group_resources(
         .app
         .import_into_group(&id, items, &context.caller)
         .await?;
+    context.noted.changes(&operation);
     Ok(context.accepted(&operation))
 }
 

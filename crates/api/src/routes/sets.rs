@@ -59,7 +59,10 @@ async fn apply_resource_group(
             let unchanged = Extension(CameOf::Unchanged);
             (unchanged, Json(AppliedSet::from(*work))).into_response()
         }
-        ApplyOutcome::Accepted(operation) => context.accepted(&*operation),
+        ApplyOutcome::Accepted(operation) => {
+            context.noted.changes(&operation);
+            context.accepted(&*operation)
+        }
     })
 }
 

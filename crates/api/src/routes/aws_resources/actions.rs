@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ucp_app::{DeleteResource, ImportOutcome, ReadResource, Selector, TrackedBy};
-use ucp_model::{GroupId, ReferenceId, TypeName};
+use ucp_model::{GroupId, ReferenceId, Scope, TypeName};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -54,7 +54,7 @@ async fn put_aws_resource(
     let (scope, type_name) = (path.scope()?, path.type_name()?);
     let declared = declared(body)?.put(scope, type_name, None);
     if let Some(tracked_by) = &declared.tracked_by {
-        note(&context, tracked_by, &declared.type_name);
+        note(&context, tracked_by, &declared.scope, &declared.type_name);
     }
     put(api, declared, StatusCode::CREATED, &context).await
 }
@@ -153,7 +153,9 @@ async fn delete_aws_resource(
         resource: request.selector(),
     };
     match &meant.resource {
-        Selector::Reference(tracked_by) => note(&context, tracked_by, &meant.type_name),
+        Selector::Reference(tracked_by) => {
+            note(&context, tracked_by, &meant.scope, &meant.type_name);
+        }
         Selector::Name(_) | Selector::Parts(_) => {}
     }
     delete(api, meant, &context).await
@@ -177,7 +179,7 @@ async fn import_aws_resource(
     let (scope, type_name) = (path.scope()?, path.type_name()?);
     let import = body.read::<ImportRequest>()?.import(scope, type_name);
     if let Some(tracked_by) = &import.tracked_by {
-        note(&context, tracked_by, &import.type_name);
+        note(&context, tracked_by, &import.scope, &import.type_name);
     }
     match api.app.import_resource(import, &context.caller).await? {
         ImportOutcome::Imported(reference, warnings) => {
@@ -202,8 +204,8 @@ fn declared(body: JsonObject) -> Result<ActionRequest, Problem> {
     body.read()
 }
 
-/// Notes for the audit which reference the body names, if it names one.
-fn note(context: &RequestContext, tracked_by: &TrackedBy, type_name: &TypeName) {
+/// Notes for the audit which reference the body names, if it names one, and what it changes in AWS.
+fn note(context: &RequestContext, tracked_by: &TrackedBy, scope: &Scope, type_name: &TypeName) {
     let of_group = |group: GroupId| {
         let alias = tracked_by.alias.as_deref()?;
         ReferenceId::new(group, type_name.clone(), alias).ok()
@@ -214,5 +216,6 @@ fn note(context: &RequestContext, tracked_by: &TrackedBy, type_name: &TypeName) 
     };
     if let Some(reference) = reference {
         context.noted.about(reference);
+        context.noted.changes_type(scope, type_name);
     }
 }
