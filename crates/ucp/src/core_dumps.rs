@@ -19,3 +19,19 @@ pub(crate) fn prevent() {
         tracing::warn!(%error, "core dumps cannot be prevented");
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use rustix::process::{dumpable_behavior, getrlimit};
+
+    use super::*;
+
+    #[test]
+    fn neither_the_kernel_nor_a_handler_gets_the_memory() {
+        prevent();
+        let limit = getrlimit(Resource::Core);
+        assert_eq!((limit.current, limit.maximum), (Some(0), Some(0)));
+        let behavior = dumpable_behavior().unwrap();
+        assert_eq!(behavior, DumpableBehavior::NotDumpable);
+    }
+}

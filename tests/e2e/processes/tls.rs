@@ -338,6 +338,28 @@ async fn beyond_loopback_callers_are_authenticated_or_it_is_said_aloud() {
     assert_eq!(body["authentication"], "None");
     let (status, _) = files.curl(&[&local(&url, GROUP)]).await;
     assert_eq!(status, 404);
+    drop(server);
+    // On loopback it is said, too.
+    let (server, _) = Process::serve_with(&[], &files.database(), nowhere, ACCOUNT).await;
+    let said = server.output();
+    let warning = "callers are not authenticated: whoever reaches this address can change AWS";
+    assert!(said.contains(warning), "{said}");
+    assert!(!said.contains("INSECURE"), "{said}");
+}
+
+/// Keys, tokens and properties do not end up in a file.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_leaves_no_core_dump() {
+    let files = files();
+    let nowhere = "http://127.0.0.1:9";
+    let (server, _) = Process::serve_with(&[], &files.database(), nowhere, ACCOUNT).await;
+    let limits = fs::read_to_string(format!("/proc/{}/limits", server.id())).expect("limits");
+    let cores = limits
+        .lines()
+        .find(|line| line.starts_with("Max core file size"));
+    let cores = cores.expect("a limit").split_whitespace().skip(4);
+    assert_eq!(cores.take(2).collect::<Vec<_>>(), ["0", "0"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -403,4 +425,49 @@ async fn only_a_proxy_with_its_certificate_says_who_calls() {
     assert!(!server.output().contains("mallory"));
     // A certificate does not make the name of a token.
     assert_eq!(ask(Some((&files, "token")), "X-Other: x").await, 401);
+}
+
+/// As the aggregation layer of Kubernetes asks: below its path, with the name of its user.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proxy_says_who_calls_below_a_path_base() {
+    const BASE: &str = "/apis/api.ucp.dev/v1alpha3";
+    let (files, proxies) = (files(), files());
+    let arguments = [
+        files.argument("--tls-cert", "server.crt"),
+        files.argument("--tls-key", "server.key"),
+        proxies.argument("--request-header-client-ca", "ca.crt"),
+        "--request-header-allowed-name=Ada O'Neill".to_owned(),
+        "--admin=group:system:masters".to_owned(),
+        format!("--path-base={BASE}"),
+    ];
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let nowhere = "http://127.0.0.1:9";
+    let (server, url) = Process::serve_with(&arguments, &files.database(), nowhere, ACCOUNT).await;
+    let url = over_tls(&url);
+    let server_root = url.trim_end_matches(BASE).to_owned();
+    let (certificate, key) = (proxies.path("client.crt"), proxies.path("client.key"));
+    let proxy = ["--cert", certificate.as_str(), "--key", key.as_str()];
+    let user = ["-H", "X-Remote-User: grace"];
+    let masters = ["-H", "X-Remote-Group: system:masters"];
+    let group = format!("{server_root}{BASE}{GROUP}");
+    let put = ["-X", "PUT", "--json", r#"{"location":"global"}"#, &group];
+
+    let (status, body) = files.curl(&[&user[..], &masters, &put].concat()).await;
+    assert_eq!(status, 401, "no certificate: {body}");
+    let (status, body) = files.curl(&[&proxy[..], &user, &put].concat()).await;
+    assert_eq!(status, 403, "no group: {body}");
+    let as_master = [&proxy[..], &user, &masters].concat();
+    let (status, body) = files.curl(&[&as_master[..], &put].concat()).await;
+    assert_eq!(status, 200, "{body}");
+    assert_eq!(body["id"], "/planes/radius/local/resourcegroups/rg");
+    assert!(server.output().contains(r#""caller.name":"grace""#));
+    // What Kubernetes asks first, and what is not below the path.
+    let root = format!("{server_root}{BASE}");
+    let elsewhere = group.replace(BASE, "");
+    for (path, with, without) in [(&root, 200, 401), (&elsewhere, 404, 404)] {
+        let (status, body) = files.curl(&[&as_master[..], &[path]].concat()).await;
+        assert_eq!(status, with, "{path}: {body}");
+        let (status, body) = files.curl(&[&user[..], &[path]].concat()).await;
+        assert_eq!(status, without, "{path}: {body}");
+    }
 }

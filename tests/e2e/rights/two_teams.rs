@@ -221,7 +221,7 @@ async fn bodies_cannot_name_what_is_others(kind: StoreKind) {
         json!({"trackedBy": format!("{group}/providers/AWS.EC2/VPC:reference/their-vpc"),
             "properties": {"CidrBlock": "10.0.0.0/16", "VpcId": "vpc-1"}})
     };
-    for action in ["put", "get", "delete", "import"] {
+    for action in ["put", "get", "delete", "import", "validate", "whatIf"] {
         let path = format!("{ours}/:{action}");
         let before = world.asked_of_store();
         let there = post(&world, ALICE, &path, &tracked(THEIRS))
