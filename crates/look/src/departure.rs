@@ -1,13 +1,17 @@
 //! What a worker that carries out a plan may do: what was planned, once, or nothing.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use ucp_model::operation::{PlanOutcome, Presence, ResourceWork, State};
-use ucp_model::{Action, Baseline, Detail, ErrorCode, Failure};
-use ucp_plan::{Plan, Transition, first_departure, first_difference, first_difference_in, settled};
+use ucp_model::{Action, Baseline, Detail, ErrorCode, Failure, Ownership};
+use ucp_plan::{
+    Plan, Transition, first_departure, first_difference, first_difference_in, settled, taken_back,
+};
 use ucp_schema::ResourceSchema;
 
 use crate::kept::{ANOTHER_VALUE, digest, live_state_changed};
 use crate::{LiveBasis, Mapping, PlanBasis, Planned, PlannedMember, PlannedStep, stale};
+
+const NOT_AS_PLANNED: &str = "AWS shows something else than what was planned.";
 
 impl PlannedMember {
     /// Returns why a worker that carries out the plan must not do what it has found out to be done: it may do what was
@@ -35,6 +39,10 @@ impl PlannedMember {
             // One of the two calls of a replacement that was planned.
             return None;
         }
+        if was_sent(work) && step == Some(PlannedStep::Nothing) {
+            // What was sent has come out as planned, although AWS reports an error.
+            return None;
+        }
         let differences = self.differences(work, baseline, schema, presence, (step, planned));
         match differences.is_empty() {
             true => None,
@@ -60,6 +68,17 @@ impl PlannedMember {
             live,
         };
         let plan = planned.plan.as_deref();
+        if was_sent(work) {
+            // The operation has the alias, and notes there what it sends.
+            now.mapping = self.basis.mapping.clone();
+            now.last_applied = self.basis.last_applied.clone();
+            if let (PlannedStep::Create, LiveBasis::Model(found)) = (self.step, &now.live)
+                && is_ours(work, presence)
+            {
+                return self.rest_of_create(found, plan, schema);
+            }
+            now.live = self.without_what_was_made(now.live);
+        }
         let is_compared = work.plan.is_some_and(|used| used.is_compared);
         if is_compared && let (Some(before), LiveBasis::Model(found)) = (self.live(), &now.live) {
             let place = step.and_then(|_| {
@@ -91,6 +110,41 @@ impl PlannedMember {
         match step {
             Some(step) if differences.is_empty() => self.step_differences(step, plan, schema),
             Some(_) | None => differences,
+        }
+    }
+
+    /// Compares what is left to do for a resource that the planned create has made, but not all of it.
+    fn rest_of_create(
+        &self,
+        found: &Value,
+        plan: Option<&Plan>,
+        schema: &ResourceSchema,
+    ) -> Vec<Detail> {
+        let nothing = Value::Object(Map::new());
+        let place = || {
+            let planned = Transition {
+                before: &nothing,
+                after: self.planned.as_ref()?,
+            };
+            let rest = Transition {
+                before: &taken_back(planned, found),
+                after: &settled(&plan?.planned, schema),
+            };
+            first_departure(planned, rest)
+        };
+        let place = place().into_iter();
+        place
+            .map(|place| live_state_changed(NOT_AS_PLANNED, &place))
+            .collect()
+    }
+
+    /// Returns what AWS shows without what the planned change has made of it.
+    fn without_what_was_made(&self, live: LiveBasis) -> LiveBasis {
+        match (self.live(), &self.planned, live) {
+            (Some(before), Some(after), LiveBasis::Model(found)) => {
+                LiveBasis::Model(taken_back(Transition { before, after }, &found))
+            }
+            (_, _, live) => live,
         }
     }
 
@@ -131,6 +185,25 @@ impl PlannedMember {
     }
 }
 
+/// Returns whether something of the plan was sent, or is recorded to be.
+fn was_sent(work: &ResourceWork) -> bool {
+    work.has_recorded_change()
+        || work.retrying.is_some()
+        || matches!(work.state, State::Adopting(_))
+}
+
+/// Returns whether it is proven that the create of the operation has made the resource.
+fn is_ours(work: &ResourceWork, presence: &Presence) -> bool {
+    let bears_mark = matches!(
+        presence,
+        Presence::Present {
+            ownership: Ownership::Ours,
+            ..
+        }
+    );
+    work.named || bears_mark
+}
+
 fn step(outcome: &PlanOutcome) -> Option<PlannedStep> {
     match outcome {
         PlanOutcome::Create { .. } => Some(PlannedStep::Create),
@@ -168,14 +241,14 @@ pub fn departure(work: &ResourceWork, differences: Vec<Detail>) -> Failure {
 /// The failure of a change whose reply was lost, and which does not show.
 fn after_lost_reply() -> Failure {
     let message = "The reply to the change was lost, and the resource is not as planned. A plan is carried out once, so nothing more was sent. Ask for a new plan, which shows what is left to do.";
-    let detail = live_state_changed("AWS shows something else than what was planned.", "");
+    let detail = live_state_changed(NOT_AS_PLANNED, "");
     Failure::new(ErrorCode::StalePlan, message).with_details(vec![detail])
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use ucp_model::operation::{Call, Intent, Kind};
+    use ucp_model::operation::{Call, Change, Intent, Kind};
     use ucp_model::{
         ClientToken, Digest, Identifier, Ownership, PlanId, PlanUse, ProvisioningState, Scope,
         Timestamp, TypeName,
@@ -191,7 +264,7 @@ mod tests {
             "typeName": "AWS::IAM::Role",
             "description": "A role",
             "properties": {
-                "RoleName": text, "Description": text, "Arn": text,
+                "RoleName": text, "Description": text, "Note": text, "Arn": text,
                 "Policies": {"type": "array", "insertionOrder": false, "items": {"type": "string"}}
             },
             "additionalProperties": false,
@@ -410,6 +483,86 @@ mod tests {
             assert_eq!(codes(&role("other", &[])), changed(""));
             assert_eq!(codes(&role("after", &[])), []);
         }
+    }
+
+    /// The work after a change was sent, and failed for a reason that passes.
+    fn sent(is_compared: bool) -> ResourceWork {
+        let change = Change {
+            path: "/Description".to_owned(),
+            op: "replace".to_owned(),
+        };
+        ResourceWork {
+            changes: vec![change],
+            ..work(is_compared)
+        }
+    }
+
+    /// What AWS made in spite of an error is ours, all of it or a part. What it did not make is made again.
+    #[test]
+    fn what_was_sent_is_no_departure() {
+        let model = |description: &str, note: Option<&str>| {
+            let mut model = role(description, &["a"]);
+            if let Some(note) = note {
+                model["Note"] = json!(note);
+            }
+            model
+        };
+        let declared = json!({"RoleName": "r", "Description": "after", "Note": "after"});
+        let member = member(Some(&declared), &model("before", None));
+        for is_compared in [false, true] {
+            let codes =
+                |live: &Value, work: &ResourceWork| codes(&member, Some(&declared), live, work);
+            let sent = sent(is_compared);
+            for (description, note) in [
+                ("after", Some("after")),
+                ("after", None),
+                ("before", Some("after")),
+                ("before", None),
+            ] {
+                assert_eq!(codes(&model(description, note), &sent), []);
+            }
+            let fixed = model("hot fix", Some("after"));
+            assert_eq!(codes(&fixed, &sent), changed("/Description"));
+            let fixed = model("after", Some("hot fix"));
+            assert_eq!(codes(&fixed, &sent), changed("/Note"));
+            assert_eq!(codes(&Value::Null, &sent), changed(""));
+            // Before anything was sent, nobody but the plan was to change it.
+            let place = changed("/Description");
+            assert_eq!(codes(&model("after", None), &work(is_compared)), place);
+        }
+        let mut touched = model("after", None);
+        touched["Policies"] = json!(["b"]);
+        let codes = |is_compared| codes(&member, Some(&declared), &touched, &sent(is_compared));
+        assert_eq!(codes(false), changed("/Policies"));
+        assert_eq!(codes(true), []);
+    }
+
+    /// The rest of a create that AWS did not carry out to its end is made, if the resource is ours.
+    #[test]
+    fn what_a_create_has_made_is_no_departure() {
+        let declared = json!({"RoleName": "r", "Description": "after", "Note": "after"});
+        let member = member(Some(&declared), &Value::Null);
+        let made = |description: &str, note: Option<&str>| match note {
+            Some(note) => json!({"RoleName": "r", "Description": description, "Note": note}),
+            None => json!({"RoleName": "r", "Description": description, "Policies": []}),
+        };
+        let codes = |live: &Value, named| {
+            let work = ResourceWork {
+                created: true,
+                named,
+                ..work(false)
+            };
+            codes(&member, Some(&declared), live, &work)
+        };
+        for named in [false, true] {
+            assert_eq!(codes(&made("after", Some("after")), named), []);
+            assert_eq!(codes(&Value::Null, named), []);
+        }
+        assert_eq!(codes(&made("after", None), true), []);
+        assert_eq!(codes(&made("after", None), false), changed(""));
+        let other = made("other", Some("after"));
+        assert_eq!(codes(&other, true), changed("/Description"));
+        assert_eq!(codes(&other, false), changed(""));
     }
 
     /// A create that has found the name taken, or has left something, has sent a change.

@@ -64,6 +64,7 @@ pub use planning::plan;
 pub use proof::{Proven, prove, sent, unproven};
 pub use settled::{
     Transition, first_departure, first_difference, first_difference_in, is_as_planned, settled,
+    taken_back,
 };
 pub use ucp_model::operation::UpdateMode as Mode;
 pub use warning::{Warning, WarningCode};

@@ -121,6 +121,37 @@ pub struct Transition<'a> {
     pub after: &'a Value,
 }
 
+/// Returns a [settled] model without what a planned change has made of it: where it is as planned, it is what it was
+/// before.
+pub fn taken_back(planned: Transition<'_>, model: &Value) -> Value {
+    back([planned.before, planned.after, model].map(Some)).unwrap_or_default()
+}
+
+/// The values are that before the planned change, that after it, and the one that is there.
+fn back(values: [Option<&Value>; 3]) -> Option<Value> {
+    let [before, after, now] = values;
+    let objects = values.map(|value| value.and_then(Value::as_object));
+    if !after.is_some_and(is_unknown)
+        && let [Some(_), Some(_), Some(_)] = objects
+    {
+        let names: BTreeSet<&String> = objects.iter().flatten().flat_map(|it| it.keys()).collect();
+        let members = names.into_iter().filter_map(|name| {
+            let below = values.map(|value| value.and_then(|value| value.get(name)));
+            Some((name.clone(), back(below)?))
+        });
+        return Some(members.collect());
+    }
+    let is_made = match (after, now) {
+        (Some(after), Some(now)) => is_as_planned(after, now),
+        (Some(_), None) => false,
+        (None, now) => now.is_none(),
+    };
+    match is_made {
+        true => before.cloned(),
+        false => now.cloned(),
+    }
+}
+
 /// Returns the first place where a change is another one than was planned, if there is one: it changes what was to stay, or
 /// what was to be changed starts from something else, or becomes something else. What neither of them touches may differ.
 pub fn first_departure(planned: Transition<'_>, found: Transition<'_>) -> Option<String> {

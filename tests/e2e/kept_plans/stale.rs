@@ -1,13 +1,15 @@
 //! Plans that were made for another state: nothing is sent.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::json;
 use ucp_model::Clock as _;
 use ucp_simulator::faults::{Effect, fault, refuse};
-use ucp_simulator::{Action, ExceptionCode};
+use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
 use ucp_testkit::{StoreKind, World, apply, on_every_store, tracked_by};
 
+use crate::retries::fail_once;
 use crate::sets::{send, set};
 
 use super::{LOGS, VPC, carry_out, change_outside, codes, id_of, logs, plan, refused, status};
@@ -144,6 +146,67 @@ async fn a_lost_reply_never_leads_to_a_second_patch(world: &World) {
     assert_eq!(ended["status"], "Succeeded", "{ended}");
     assert_eq!(status(world, &id).await, "Applied");
     assert_eq!(world.aws.resources()[0].properties["RetentionInDays"], 14);
+    // What is sent again under its token is one update.
+    let log = world.aws.log().into_iter();
+    let updates = log.filter(|call| call.operation == Action::UpdateResource);
+    let tokens: BTreeSet<Option<String>> = updates.map(|call| call.client_token).collect();
+    assert_eq!(tokens.len(), 1, "{tokens:?}");
+}
+
+/// AWS reports that a planned change has failed, for a reason that passes. If it was made nevertheless, it is as planned and
+/// is not made again. If not, it is made.
+#[apply(on_every_store)]
+async fn what_was_made_in_spite_of_an_error_is_as_planned(world: &World) {
+    use HandlerErrorCode::{NetworkFailure, NotStabilized, ServiceInternalError, ServiceTimeout};
+    let codes = [
+        NetworkFailure,
+        NotStabilized,
+        ServiceInternalError,
+        ServiceTimeout,
+    ];
+    for (index, code) in codes.into_iter().enumerate() {
+        for (is_made, is_set) in [(true, false), (true, true), (false, false), (false, true)] {
+            for (call, name, days) in [
+                (Action::CreateResource, "CreateResource", Some(7)),
+                (Action::UpdateResource, "UpdateResource", Some(14)),
+                (Action::DeleteResource, "DeleteResource", None),
+            ] {
+                let alias = format!("logs-{index}-{is_made}-{is_set}");
+                // Otherwise nobody can tell that it was not made.
+                let is_made = is_made
+                    || code == NotStabilized
+                    || code == ServiceTimeout && call == Action::CreateResource;
+                let cell = format!("{code} of {name}, made {is_made}, set {is_set}");
+                let member = match days {
+                    Some(days) => json!({"alias": alias, "type": LOGS,
+                        "properties": {"LogGroupName": alias, "RetentionInDays": days}}),
+                    None => json!({"alias": alias, "type": LOGS, "delete": true}),
+                };
+                let planned = send(world, "whatIf", &set(json!([member]))).await;
+                let id = id_of(&planned.expect(200).body["properties"]);
+                fail_once(world, call, code, is_set || code == NotStabilized, is_made);
+                let before = world.calls(name);
+                let tracked_by = tracked_by(LOGS, &alias);
+                let one = json!({"planId": id, "trackedBy": tracked_by});
+                let reply = match (is_set, days) {
+                    (true, _) => send(world, "apply", &json!({ "planId": id })).await,
+                    (false, Some(_)) => world.post(LOGS, "put", &one).await,
+                    (false, None) => world.post(LOGS, "delete", &one).await,
+                };
+                assert!([201, 202].contains(&reply.status), "{cell}: {}", reply.text);
+                world.settle().await;
+                let ended = world.status(&reply).await;
+                assert_eq!(ended["status"], "Succeeded", "{cell}: {ended}");
+                assert_eq!(status(world, &id).await, "Applied", "{cell}");
+                // A delete is sent again in any case: only the answer of AWS tells that it is gone.
+                if call != Action::DeleteResource {
+                    let calls = world.calls(name) - before;
+                    assert_eq!(calls, if is_made { 1 } else { 2 }, "{cell}");
+                }
+            }
+        }
+    }
+    assert_eq!(world.aws.resources().len(), 0);
 }
 
 /// The clock of the process that erases may be ahead.
