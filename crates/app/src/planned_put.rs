@@ -144,9 +144,14 @@ fn judge_values(
     let Some(place) = other else {
         return Ok(());
     };
-    let message = "It refers to a value that is another one than when it was planned.";
-    let detail = Detail::at("LiveStateChanged", message, format!("/properties{place}"));
+    let detail = referred_changed(&place);
     Err(Rejection::PreconditionFailed(stale(vec![detail])))
+}
+
+/// The detail of a value at a place of a declaration that is referred to, and is another one than was planned.
+pub(crate) fn referred_changed(place: &str) -> Detail {
+    let message = "It refers to a value that is another one than when it was planned.";
+    Detail::at("LiveStateChanged", message, format!("/properties{place}"))
 }
 
 /// What a request says of the resource that it is about.

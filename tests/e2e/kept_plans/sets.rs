@@ -182,6 +182,42 @@ async fn what_a_set_refers_to_must_be_what_was_planned(world: &World) {
     assert_eq!(reply.code(), "PlanMismatch");
 }
 
+/// What a set refers to outside of itself must be as it was planned, before anything is sent.
+#[apply(on_every_store)]
+async fn what_a_set_refers_to_outside_of_itself_is_compared(world: &World) {
+    world
+        .put_and_settle(VPC, "net", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
+    let tag = json!({"$concat": ["in ", {"$reference": "net#/CidrBlock"}]});
+    let body = set(json!([
+        {"alias": "first", "type": LOGS, "properties": {"LogGroupName": "first"}},
+        {"alias": "sub", "type": SUBNET, "dependsOn": ["first"], "properties":
+            {"VpcId": {"$reference": "net"}, "CidrBlock": "10.0.1.0/24", "Tags": [{"Key": "of", "Value": tag}]}},
+    ]));
+    let id = plan(world, &body).await;
+    let vpc = world.live("AWS::EC2::VPC")[0].clone();
+    let change = |block: &str| {
+        let block = json!({ "CidrBlock": block });
+        let changed = world
+            .aws
+            .patch_out_of_band(None, None, ("AWS::EC2::VPC", &vpc), &block);
+        changed.expect("it is there");
+    };
+    change("10.9.0.0/16");
+    let reply = carry_out(world, &id).await.expect(412);
+    assert_eq!(reply.code(), "StalePlan");
+    assert_eq!(
+        codes(&reply.body["error"]),
+        [("LiveStateChanged", "/properties/Tags/0/Value")]
+    );
+    world.settle().await;
+    assert_eq!(world.creates(), 1);
+    assert_eq!(status(world, &id).await, "Pending");
+    change("10.0.0.0/16");
+    let reply = carry_out(world, &id).await.expect(202);
+    assert_eq!(ended(world, &reply).await["status"], "Succeeded");
+}
+
 /// Changes a live resource outside, or as another member of its set does.
 fn change(world: &World, name: &str, properties: &Value) {
     let target = ("AWS::Logs::LogGroup", name);

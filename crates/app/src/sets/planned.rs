@@ -1,5 +1,6 @@
 //! Applies that carry out a plan.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use futures_util::stream::{self, FuturesUnordered};
@@ -10,14 +11,18 @@ use ucp_access::Right;
 use ucp_look::{LiveBasis, PlanBasis, PlannedMember, PlannedStep, stale};
 use ucp_model::operation::group::{Application, ApplyMember, MemberGoal};
 use ucp_model::{Detail, FaultClass, GroupId, PlanId, ReferenceId};
-use ucp_set::{Declarations, DeclaredMember, Expression, resolve, visit};
+use ucp_schema::unknown;
+use ucp_set::{Declarations, DeclaredMember, Expression, Link, links, resolve, visit};
 
 use super::judging::{JudgedMember, JudgedSet};
 use super::obstacle::refused_elsewhere;
 use super::seen::{LOOKS_AT_ONCE, value_of};
 use super::{ApplyOutcome, DeclaredSet};
 use crate::declaring::Purpose;
-use crate::plan_in_hand::{DeclaredPlan, PlanInHand, is_same_declaration};
+use crate::plan_in_hand::{
+    DeclaredPlan, PlanInHand, first_other, is_same_declaration, known_by_now,
+};
+use crate::planned_put::referred_changed;
 use crate::what_if::LOOKING_TIME;
 use crate::{App, BeyondRate, Caller, Rejection};
 
@@ -79,15 +84,14 @@ impl App {
             }
         }
         let compared = self.judge_members(&plan, deadline).await?;
+        self.judge_referred(&plan, deadline).await?;
         self.judge_policies(&plan).await?;
         let members = application.members.into_iter().zip(&plan.members);
         let members: Vec<ApplyMember> = members
             .zip(compared)
             .map(|((member, planned), is_compared)| ApplyMember {
                 // Otherwise a put writes what its reference is to remember, such as that it is adopted.
-                is_unchanged: is_compared
-                    && planned.step == PlannedStep::Nothing
-                    && planned.is_remembered,
+                is_unchanged: is_compared && planned.step == PlannedStep::Nothing && planned.is_remembered,
                 is_compared,
                 ..member
             })
@@ -174,6 +178,46 @@ impl App {
             details.into_iter().map(move |detail| of(name, detail))
         });
         Err(Rejection::PreconditionFailed(stale(details.collect())))
+    }
+
+    /// Compares what the members of a plan refer to outside of the set with what is there now. What is not read in time is
+    /// left to the workers.
+    async fn judge_referred(&self, plan: &PlanInHand, deadline: Instant) -> Result<(), Rejection> {
+        let declared = plan.declared()?;
+        let of_set = plan.members.iter().filter_map(|it| it.reference.as_ref());
+        let of_set: BTreeSet<String> = of_set.map(ReferenceId::key).collect();
+        let mut referring = Vec::new();
+        for (index, planned) in &declared.resolved {
+            if let Some(member) = plan.declared_of(*index)? {
+                let properties = Value::Object(member.properties.clone());
+                let mut links = links(&properties).into_iter();
+                if links.any(|link| !of_set.contains(&link.reference.key())) {
+                    referring.push((*index, properties, Value::Object(planned.clone())));
+                }
+            }
+        }
+        let all = referring.iter().map(|(_, properties, _)| properties);
+        let seen = self
+            .referred_outside(&all.cloned().collect(), &of_set, deadline)
+            .await?;
+        let value_now = |link: &Link| match seen.get(&link.reference.key()) {
+            Some(found) if found.live.is_some() || link.pointer.is_none() => value_of(&seen, link),
+            Some(_) | None => Some(unknown()),
+        };
+        let stale_now = referring.iter().filter_map(|(index, properties, planned)| {
+            let place = match resolve(properties, value_now) {
+                Ok(now) => first_other(planned, &known_by_now(&now, planned))?,
+                // There is no such value any more.
+                Err(_) => String::new(),
+            };
+            let detail = referred_changed(&place);
+            Some(of(plan.members[*index].reference.as_ref(), detail))
+        });
+        let details: Vec<Detail> = stale_now.collect();
+        match details.is_empty() {
+            true => Ok(()),
+            false => Err(Rejection::PreconditionFailed(stale(details))),
+        }
     }
 
     /// Returns the state that a member is in now.

@@ -1,6 +1,6 @@
 //! What a request sees of the members of a set: those with nothing to do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::stream::{self, FuturesUnordered};
 use futures_util::{StreamExt as _, TryStreamExt as _};
@@ -201,21 +201,31 @@ impl App {
         outputs: &Value,
         deadline: Instant,
     ) -> Result<AllSeen, Rejection> {
-        // Each with whether a property of it is meant, and not only its identifier.
-        let mut outside: BTreeMap<String, (ReferenceId, bool)> = BTreeMap::new();
         let puts = members.iter().filter_map(|member| match &member.goal {
             JudgedGoal::Put(put) => Some(Value::Object(put.properties.clone())),
             JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => None,
         });
-        for value in puts.chain([outputs.clone()]) {
-            for link in links(&value) {
-                let found = outside.entry(link.reference.key());
-                let (_, needs_live) = found.or_insert((link.reference, false));
+        let values = puts.chain([outputs.clone()]).collect();
+        let of_set = members.iter().map(|member| member.reference.key());
+        self.referred_outside(&values, &of_set.collect(), deadline)
+            .await
+    }
+
+    /// Reads what a value refers to but for what has one of these keys.
+    pub(super) async fn referred_outside(
+        &self,
+        value: &Value,
+        of_set: &BTreeSet<String>,
+        deadline: Instant,
+    ) -> Result<AllSeen, Rejection> {
+        // Each with whether a property of it is meant, and not only its identifier.
+        let mut outside: BTreeMap<String, (ReferenceId, bool)> = BTreeMap::new();
+        for link in links(value) {
+            let key = link.reference.key();
+            if !of_set.contains(&key) {
+                let (_, needs_live) = outside.entry(key).or_insert((link.reference, false));
                 *needs_live |= link.pointer.is_some();
             }
-        }
-        for member in members {
-            outside.remove(&member.reference.key());
         }
         let mut seen = AllSeen::new();
         let mut left = outside.into_iter();
