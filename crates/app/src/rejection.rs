@@ -171,7 +171,7 @@ impl Rejection {
     }
 
     /// A request differs from the plan that it is to carry out.
-    pub(crate) fn plan_mismatch(message: impl Into<String>) -> Self {
+    pub fn plan_mismatch(message: impl Into<String>) -> Self {
         Rejection::Conflict(Failure::new(ErrorCode::PlanMismatch, message))
     }
 

@@ -218,6 +218,49 @@ async fn what_a_set_refers_to_outside_of_itself_is_compared(world: &World) {
     assert_eq!(ended(world, &reply).await["status"], "Succeeded");
 }
 
+/// A plan is not silently ignored, nor is what is declared beside it.
+#[tokio::test]
+async fn a_plan_is_named_where_it_is_carried_out() {
+    let world = &World::builder().build().await;
+    world.put_group("rg").await;
+    let members = json!([{"alias": "logs", "type": LOGS, "properties": {"LogGroupName": "logs"}}]);
+    let mut complete = set(members.clone());
+    complete["mode"] = json!("Complete");
+    let id = plan(world, &complete).await;
+    let mut inside = set(members);
+    inside["resources"][0]["planId"] = json!(id);
+    for action in ["apply", "whatIf", "validate"] {
+        let reply = send(world, action, &inside).await.expect(400);
+        let target = "/resources/0/planId";
+        let details = codes(&reply.body["error"]);
+        assert_eq!(details, [("BadRequest", target)], "{action}");
+    }
+    let mut beside = complete.clone();
+    beside["planId"] = json!(id);
+    for action in ["whatIf", "validate"] {
+        let reply = send(world, action, &beside).await.expect(400);
+        assert_eq!(reply.body["error"]["target"], "/planId", "{}", reply.text);
+        let body = json!({"planId": id, "trackedBy": tracked_by(LOGS, "logs"),
+            "properties": {"LogGroupName": "logs"}});
+        let reply = world.post(LOGS, action, &body).await.expect(400);
+        assert_eq!(reply.body["error"]["target"], "/planId", "{}", reply.text);
+    }
+    for part in [
+        json!({"mode": "Complete"}),
+        json!({"mode": "Incremental"}),
+        json!({"scope": complete["scope"]}),
+        json!({"outputs": {"text": "as it is"}}),
+    ] {
+        let mut body = part;
+        body["planId"] = json!(id);
+        let reply = send(world, "apply", &body).await.expect(409);
+        assert_eq!(reply.code(), "PlanMismatch", "{body}");
+    }
+    assert_eq!(status(world, &id).await, "Pending");
+    carry_out(world, &id).await.expect(202);
+    world.settle().await;
+}
+
 /// Changes a live resource outside, or as another member of its set does.
 fn change(world: &World, name: &str, properties: &Value) {
     let target = ("AWS::Logs::LogGroup", name);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use ucp_app::{ApplySet, DeclaredSet, SetGoal, SetMember};
+use ucp_app::{ApplySet, DeclaredSet, Rejection, SetGoal, SetMember};
 use ucp_model::operation::GroupWork;
 use ucp_model::operation::group::Task;
 use ucp_model::{Detail, GroupId, PlanId, ReferenceId, TypeName, pointer};
@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::error::ErrorBody;
 use super::import::{ArmType, ItemScope};
-use super::resources::ActionRequest;
+use super::resources::{ActionRequest, carries_out_no_plan};
 use crate::members::{self, COMMON, Misfit, parsed};
 use crate::problem::Problem;
 
@@ -23,9 +23,7 @@ pub(crate) struct SetRequest {
     #[schema(value_type = Option<String>, example = "/planes/aws/aws/accounts/123456789012/regions/us-west-2")]
     scope: Option<ItemScope>,
     /// What becomes of resources that are not listed; `Incremental` by default.
-    #[serde(default, with = "Mode")]
-    #[schema(value_type = Option<Mode>)]
-    mode: ucp_app::Mode,
+    mode: Option<Mode>,
     /// The resources, at most 500. They may be left out of an `:apply` that carries out a plan.
     #[schema(value_type = Option<Vec<SetResource>>, max_items = 500)]
     resources: Option<Vec<Value>>,
@@ -41,8 +39,7 @@ pub(crate) struct SetRequest {
 }
 
 /// What becomes of the resources of a group that a set does not list.
-#[derive(Deserialize, ToSchema)]
-#[serde(remote = "ucp_app::Mode")]
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 enum Mode {
     /// They stay as they are.
     Incremental,
@@ -111,16 +108,34 @@ impl SetRequest {
     }
 
     /// Reads what is to be applied to `group`.
-    pub(crate) fn apply(self, group: &GroupId) -> Result<ApplySet, Problem> {
-        Ok(match (self.plan_id, &self.resources) {
+    pub(crate) fn apply(mut self, group: &GroupId) -> Result<ApplySet, Problem> {
+        Ok(match (self.plan_id.take(), &self.resources) {
             (None, _) => ApplySet::Declared(self.set(group)?),
-            (Some(plan), None) => ApplySet::Planned(plan, None),
+            (Some(plan), None) => {
+                self.refuse_parts()?;
+                ApplySet::Planned(plan, None)
+            }
             (Some(plan), Some(_)) => ApplySet::Planned(plan, Some(self.set(group)?)),
         })
     }
 
+    /// Refuses parts of a set without its resources: nobody could tell whether they are those that were planned.
+    fn refuse_parts(&self) -> Result<(), Problem> {
+        let is_whole = self.scope.is_none() && self.mode.is_none() && self.outputs.is_empty();
+        match is_whole {
+            true => Ok(()),
+            false => Err(Rejection::plan_mismatch(
+                "The request has scope, mode or outputs, and no resources. Leave all of the set out, or send all of it.",
+            )
+            .into()),
+        }
+    }
+
     /// Reads the resources of a set for `group`, each with its own error.
     pub(crate) fn set(self, group: &GroupId) -> Result<DeclaredSet, Problem> {
+        if self.plan_id.is_some() {
+            return Err(carries_out_no_plan());
+        }
         let Some(resources) = &self.resources else {
             return Err(Problem::bad_request("/resources: is required."));
         };
@@ -132,7 +147,10 @@ impl SetRequest {
         };
         let members = resources.iter().enumerate().map(read).collect();
         Ok(DeclaredSet {
-            mode: self.mode,
+            mode: match self.mode {
+                Some(Mode::Complete) => ucp_app::Mode::Complete,
+                Some(Mode::Incremental) | None => ucp_app::Mode::Incremental,
+            },
             members,
             outputs: self.outputs,
         })
@@ -191,6 +209,10 @@ fn member(
             SetGoal::Delete
         }
         false => {
+            if put.get("planId").is_some_and(|plan| !plan.is_null()) {
+                let message = "/planId: belongs to the set. Leave it out here.";
+                return Err(("/planId".to_owned(), message.to_owned()));
+            }
             let put: ActionRequest = members::read(&Value::Object(put)).map_err(misfit)?;
             let put = put.put(scope.clone(), type_name.clone(), None);
             SetGoal::Put(Box::new(put))

@@ -75,7 +75,8 @@ async fn validate_aws_resource(
     body: JsonObject,
 ) -> Result<Json<Valid>, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
-    let put = declared(body)?.put(scope, type_name, None);
+    let put = declared(body)?.without_plan()?;
+    let put = put.put(scope, type_name, None);
     api.app.validate_put(&put, &context.caller).await?;
     Ok(Json(Valid::SUCCEEDED))
 }
@@ -97,7 +98,8 @@ async fn what_if_aws_resource(
 ) -> Result<Json<WhatIfResult>, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
     let settings = what_if_settings(&mut body)?;
-    let put = declared(body)?.put(scope, type_name, None);
+    let put = declared(body)?.without_plan()?;
+    let put = put.put(scope, type_name, None);
     let what_if = api
         .app
         .what_if_put(put, settings.lifetime(), &context.caller);

@@ -131,7 +131,8 @@ async fn what_if_named_aws_resource(
     let (scope, type_name) = (path.scope()?, path.type_name()?);
     let settings = body.as_mut().map(what_if_settings).transpose()?;
     let settings = settings.unwrap_or_default();
-    let put = untracked(body)?.put(scope, type_name, Some(path.identifier));
+    let put = untracked(body)?.without_plan()?;
+    let put = put.put(scope, type_name, Some(path.identifier));
     let what_if = api
         .app
         .what_if_put(put, settings.lifetime(), &context.caller);
