@@ -88,7 +88,13 @@ impl App {
             identifier: None,
         };
         let accepted = Box::pin(self.accept_delete(subject, Some(&planned), schema, caller));
-        accepted.await.map_err(|refused| refused.shown_to(caller))
+        match accepted.await {
+            Ok(accepted) => Ok(accepted),
+            Err(refused) => {
+                let refused = self.refused_under(planned.used, refused).await;
+                Err(refused.shown_to(caller))
+            }
+        }
     }
 
     /// Deletes a reference with its AWS resource, as it was planned.

@@ -9,7 +9,7 @@ use ucp_access::{Right, Scope};
 use ucp_look::{PlanContent, PlanRead, PlannedMember, PlannedStep, stale};
 use ucp_model::{
     Approval, Course, Detail, Entropy, ErrorCode, Failure, GroupId, KeptPlan, NotReviewed, PlanId,
-    Review, ReviewVerdict, Timestamp, TypeName, Warning,
+    PlanUse, Review, ReviewVerdict, Timestamp, TypeName, Warning,
 };
 use ucp_seal::{AssociatedData, Keys};
 use ucp_store::{Reviewed, Sealed, StoredPlan};
@@ -187,6 +187,23 @@ impl App {
             members: shown.members,
             declared,
         })
+    }
+
+    /// Returns why a request that carries out a plan is refused. That another request has used the plan meanwhile says more
+    /// than that the resource is busy since.
+    pub(crate) async fn refused_under(&self, used: PlanUse, refused: Rejection) -> Rejection {
+        let Rejection::Busy(_) = refused else {
+            return refused;
+        };
+        let stored = match self.parts.store.get_plan(used.plan).await {
+            Ok(stored) => stored,
+            Err(error) => return error.into(),
+        };
+        let judged = stored.map(|stored| stored.plan.judge_use(used.member, self.now()));
+        match judged {
+            Some(Err(refusal)) => Rejection::plan_not_used(refusal),
+            Some(Ok(())) | None => refused,
+        }
     }
 
     async fn stored_plan(&self, id: PlanId, caller: &Caller) -> Result<StoredPlan, Rejection> {

@@ -122,9 +122,13 @@ impl App {
         };
         for _ in 0..TRIES {
             let tried = Box::pin(self.try_put(&put, planned.as_ref(), caller, deadline)).await;
-            if let Some(outcome) = tried.map_err(|refused| refused.shown_to(caller))? {
-                return Ok(outcome);
-            }
+            let refused = match (tried, &planned) {
+                (Ok(Some(outcome)), _) => return Ok(outcome),
+                (Ok(None), _) => continue,
+                (Err(refused), Some(planned)) => self.refused_under(planned.used, refused).await,
+                (Err(refused), None) => refused,
+            };
+            return Err(refused.shown_to(caller));
         }
         Err(changes_too_fast())
     }

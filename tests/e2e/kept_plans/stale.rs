@@ -7,7 +7,7 @@ use serde_json::json;
 use ucp_model::Clock as _;
 use ucp_simulator::faults::{Effect, fault, refuse};
 use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
-use ucp_testkit::{StoreKind, World, apply, on_every_store, tracked_by};
+use ucp_testkit::{GROUP, StoreKind, World, apply, on_every_store, tracked_by};
 
 use crate::retries::fail_once;
 use crate::sets::{send, set};
@@ -207,6 +207,37 @@ async fn what_was_made_in_spite_of_an_error_is_as_planned(world: &World) {
         }
     }
     assert_eq!(world.aws.resources().len(), 0);
+}
+
+/// Of two requests with the same plan, which find it unused, the one that comes second learns that it is used.
+#[apply(on_every_store)]
+async fn a_plan_that_is_used_meanwhile_is_used(world: &World) {
+    for is_set in [false, true] {
+        let (path, id) = match is_set {
+            false => (put_path(), update(world).await),
+            true => {
+                world.put_and_settle(LOGS, "logs", logs(7)).await;
+                let members = json!([{"alias": "logs", "type": LOGS, "properties": logs(14)}]);
+                let planned = send(world, "whatIf", &set(members)).await.expect(200);
+                let id = id_of(&planned.body["properties"]);
+                (format!("{GROUP}/:apply"), id)
+            }
+        };
+        let body = json!({ "planId": id }).to_string();
+        world.hold_next_accept();
+        let second = world.send_without_waiting("POST", &path, &body);
+        let first = async {
+            world.is_accept_held().await;
+            let first = world.send_without_waiting("POST", &path, &body).await;
+            world.release_accepts();
+            first
+        };
+        let (second, first) = tokio::join!(second, first);
+        assert!([201, 202].contains(&first.status), "{}", first.text);
+        refused(second, "AlreadyApplied");
+        world.settle().await;
+    }
+    assert_eq!(world.calls("UpdateResource"), 3);
 }
 
 /// The clock of the process that erases may be ahead.

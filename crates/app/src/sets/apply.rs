@@ -4,7 +4,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use ucp_model::operation::GroupWork;
 use ucp_model::operation::group::{Application, ApplyMember, GroupState, MemberGoal, Task};
-use ucp_model::{Ended, GroupId, ResourceGroup, Scope};
+use ucp_model::{Ended, GroupId, PlanUse, ResourceGroup, Scope};
 use ucp_seal::AssociatedData;
 use ucp_set::{Declarations, DeclaredMember, resolve};
 use ucp_store::{NewOperation, NewWork, Sealed};
@@ -121,12 +121,22 @@ impl App {
         declarations: &Declarations,
         caller: &Caller,
     ) -> Result<ApplyOutcome, Rejection> {
+        let plan = application.plan.map(|plan| PlanUse {
+            plan,
+            member: None,
+            is_compared: false,
+        });
         let mut new = self.new_group_operation(group, Task::Apply(application), caller);
         self.declare(&mut new, declarations)?;
         let operation = match self.parts.store.accept_operation(new).await {
             Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
             Err(ucp_store::Error::GroupDeleting(running) | ucp_store::Error::Busy(running)) => {
-                return Err(self.busy(running).await.shown_to(caller));
+                let busy = self.busy(running).await;
+                let refused = match plan {
+                    Some(used) => self.refused_under(used, busy).await,
+                    None => busy,
+                };
+                return Err(refused.shown_to(caller));
             }
             other => other?.operation,
         };
