@@ -6,8 +6,8 @@ use tokio::time::Instant;
 use ucp_access::Right;
 use ucp_model::operation::{Kind, Options, ReplacementPolicy, Verdict, Work};
 use ucp_model::{
-    Identifier, Operation, Reference, ReferenceId, ResourceGroup, Scope, Target, TypeName, Warning,
-    excerpt, json,
+    ErrorCode, Identifier, Operation, Reference, ReferenceId, ResourceGroup, Scope, Target,
+    TypeName, Warning, excerpt, json,
 };
 use ucp_plan::Plan;
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema};
@@ -65,6 +65,19 @@ pub struct PutOutcome {
     pub properties: Map<String, Value>,
     /// What the caller should know about the plan.
     pub warnings: Vec<Warning>,
+}
+
+/// Adds to the refusal of a change without a plan that nobody has seen whether there is one.
+fn unseen(refused: Rejection) -> Rejection {
+    match refused {
+        Rejection::Conflict(mut failure) if failure.code == ErrorCode::PlanRequired.as_str() => {
+            failure.message.push_str(
+                " AWS has not shown in time whether there is anything to change. If there is not, no plan is needed: try again.",
+            );
+            Rejection::Conflict(failure)
+        }
+        other => other,
+    }
 }
 
 /// A put that has passed the checks that need no live properties.
@@ -202,11 +215,15 @@ impl App {
             Prospect::Seen(Outlook::Open) => None,
         };
         let look = change.as_mut().and_then(|change| change.look.take());
+        let accepted = Box::pin(self.accept_put(new, &text, look)).await;
         let Accepted {
             pending,
             reference,
             keeps_look,
-        } = Box::pin(self.accept_put(new, &text, look)).await?;
+        } = match &change {
+            Some(_) => accepted?,
+            None => accepted.map_err(unseen)?,
+        };
         let (operation, live, warnings) = match change {
             Some(change) if keeps_look => {
                 let operation = Operation {

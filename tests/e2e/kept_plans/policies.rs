@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 use ucp_access::Role;
+use ucp_simulator::faults::{fault, refuse};
+use ucp_simulator::{Action, ExceptionCode};
 use ucp_testkit::{
     ACCOUNT, GROUP, REGION, Reply, StoreKind, World, apply, on_every_store, tracked_by,
 };
@@ -68,6 +70,21 @@ async fn a_change_without_a_plan_is_refused(world: &World) {
     carry_out(world, LOGS, &id).await.expect(201);
     world.settle().await;
     assert_eq!(status(world, &id).await, "Applied");
+}
+
+/// A put that may have nothing to do is told to try again.
+#[apply(on_every_store)]
+async fn what_is_not_seen_in_time_may_be_no_change(world: &World) {
+    world.put_and_settle(LOGS, "logs", logs(7)).await;
+    set_policy(world, json!("required")).await.expect(200);
+    let throttled = fault(refuse(ExceptionCode::Throttling));
+    world.aws.add_fault(throttled.on(Action::GetResource));
+    world.tolerate_log("AWS did not answer a read");
+    let reply = world.put(LOGS, "logs", logs(7)).await;
+    assert!(reply.text.contains("try again"), "{}", reply.text);
+    refused(reply, "PlanRequired");
+    world.aws.clear_faults();
+    world.put(LOGS, "logs", logs(7)).await.expect(200);
 }
 
 #[apply(on_every_store)]
