@@ -114,13 +114,18 @@ fn file(folder: &Path) -> String {
 
 /// Runs `ucp apply --yes` after the answer about the group.
 fn apply(answers: Vec<Answer>) -> (anyhow::Result<ExitCode>, Vec<Asked>) {
+    apply_with(&[], answers)
+}
+
+/// The same with more flags.
+fn apply_with(more: &[&str], answers: Vec<Answer>) -> (anyhow::Result<ExitCode>, Vec<Asked>) {
     let folder = tempfile::tempdir().expect("a folder");
     let group = answer(200, json!({"id": GROUP}));
     let answers = [group].into_iter().chain(answers).collect();
-    ucp(
-        &["apply", "--yes", "-g", "demo", "-f", &file(folder.path())],
-        answers,
-    )
+    let file = file(folder.path());
+    let arguments = ["apply", "--yes", "-g", "demo", "-f", &file];
+    let arguments: Vec<&str> = arguments.iter().chain(more).copied().collect();
+    ucp(&arguments, answers)
 }
 
 fn what_if(more: &Value) -> Answer {
@@ -156,9 +161,89 @@ fn what_is_applied_is_what_was_shown() {
         ]
     );
 
-    // A server that keeps no plans gets the declaration alone.
-    let (_, asked) = apply(vec![what_if(&json!({})), applied()]);
+    // Without a plan nothing tells that it is what was shown.
+    let (outcome, asked) = apply(vec![what_if(&json!({}))]);
+    let told = outcome.expect_err("it is refused").to_string();
+    assert!(told.contains("nothing is applied; --unplanned"), "{told}");
+    assert_eq!(asked.len(), 2, "{asked:?}");
+    let (outcome, asked) = apply_with(&["--unplanned"], vec![what_if(&json!({})), applied()]);
+    assert_eq!(outcome.expect("it is done"), ExitCode::SUCCESS);
     assert_eq!(asked[2].2, set());
+
+    // Where nothing changes, there is nothing to plan.
+    let nothing = json!({"changes": [{"changeType": "NoChange", "trackedBy": GROUP}]});
+    let (outcome, asked) = apply(vec![what_if(&nothing), applied()]);
+    assert_eq!(outcome.expect("it is done"), ExitCode::SUCCESS);
+    assert_eq!(asked[2].2, set());
+}
+
+#[test]
+fn a_plan_that_was_kept_is_applied_as_it_was_shown() {
+    let path = "/planes/radius/local/providers/System.Resources/plans/0a-1";
+    let shown = json!({"status": "Approved", "expiresAt": "2026-01-02T04:04:05Z",
+        "changes": [{"changeType": "Delete", "trackedBy": GROUP}]});
+    let plan = answer(200, json!({"id": path, "properties": shown}));
+    let arguments = ["apply", "--yes", "-g", "demo", "--plan", "0a-1"];
+    let (outcome, asked) = ucp(&arguments, vec![plan, applied()]);
+    assert_eq!(outcome.expect("it is done"), ExitCode::SUCCESS);
+    let asked: Vec<(String, Value)> = asked.into_iter().map(|it| (it.0, it.2)).collect();
+    let expected = [
+        (format!("GET {path}"), Value::Null),
+        (format!("POST {GROUP}/:apply"), json!({"planId": "0a-1"})),
+    ];
+    assert_eq!(asked, expected);
+    // It has its own declaration.
+    for more in [["-f", "set.json"], ["--mode", "complete"]] {
+        let arguments = ["ucp"].iter().chain(&arguments).chain(&more);
+        assert!(Ucp::try_parse_from(arguments).is_err());
+    }
+    assert!(Ucp::try_parse_from(["ucp", "apply", "-g", "demo"]).is_err());
+}
+
+#[test]
+fn who_needs_an_approval_learns_how_to_go_on() {
+    let refused =
+        json!({"error": {"code": "ApprovalRequired", "message": "The plan was not approved."}});
+    let answers = vec![
+        what_if(&json!({"planId": "0a-1"})),
+        answer(409, refused.clone()),
+    ];
+    let (outcome, _) = apply(answers);
+    let told = outcome.expect_err("it is refused").to_string();
+    let next = format!("ucp apply --group {GROUP} --plan 0a-1");
+    for part in ["ApprovalRequired", "/plans/0a-1/:approve", next.as_str()] {
+        assert!(told.contains(part), "{told}");
+    }
+}
+
+#[test]
+fn a_planned_delete_names_its_plan() {
+    let id = format!("{GROUP}/providers/AWS.EC2/VPC:reference/a");
+    let arguments = ["delete", "--yes", "--plan", "0a-1", &id];
+    let (outcome, asked) = ucp(&arguments, vec![answer(200, json!({}))]);
+    assert_eq!(outcome.expect("it is done"), ExitCode::SUCCESS);
+    assert_eq!(asked[0].0, format!("DELETE {id}?planId=0a-1"));
+    let (outcome, asked) = ucp(&["delete", "--yes", "--plan", "0a-1", GROUP], Vec::new());
+    let told = outcome.expect_err("it is refused").to_string();
+    assert!(
+        told.contains("no plan shows the deletion of a group"),
+        "{told}"
+    );
+    assert_eq!(asked, []);
+}
+
+#[test]
+fn whether_something_was_changed_has_its_own_exit_status() {
+    for (state, status) in [
+        ("Unchanged", ExitCode::SUCCESS),
+        ("Succeeded", ExitCode::from(2)),
+    ] {
+        let ended =
+            json!({"status": "Succeeded", "properties": {"resources": [{"status": state}]}});
+        let answers = vec![what_if(&json!({"planId": "0a-1"})), answer(200, ended)];
+        let (outcome, _) = apply_with(&["--detailed-exitcode"], answers);
+        assert_eq!(outcome.expect("it is done"), status, "{state}");
+    }
 }
 
 #[test]
@@ -187,7 +272,12 @@ fn a_busy_server_is_asked_again() {
             json!({"error": {"code": "TooManyRequests", "message": "Later."}}),
         )
     };
-    let answers = vec![busy(429), busy(503), what_if(&json!({})), applied()];
+    let answers = vec![
+        busy(429),
+        busy(503),
+        what_if(&json!({"planId": "0a-1"})),
+        applied(),
+    ];
     let (outcome, asked) = apply(answers);
     assert_eq!(outcome.expect("it is done"), ExitCode::SUCCESS);
     assert_eq!(asked[1], asked[2]);
@@ -214,7 +304,7 @@ fn an_operation_is_followed_on_the_server_that_was_named() {
     let elsewhere = format!("http://elsewhere.invalid/base{path}");
     accepted.headers.push(("azure-asyncoperation", elsewhere));
     let answers = vec![
-        what_if(&json!({})),
+        what_if(&json!({"planId": "0a-1"})),
         accepted,
         answer(200, status("Running")),
         // The server is away for a moment.
@@ -254,7 +344,7 @@ fn an_operation_without_a_status_is_followed_by_its_result() {
         .headers
         .push(("location", "/planes/x/operationResults/1".to_owned()));
     let answers = vec![
-        what_if(&json!({})),
+        what_if(&json!({"planId": "0a-1"})),
         accepted,
         answer(202, json!({})),
         answer(200, json!({"outputs": {"a": 1}})),

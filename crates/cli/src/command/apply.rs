@@ -1,10 +1,12 @@
 use anstyle::Style;
+use anyhow::ensure;
 use clap::Args;
 use hyper::StatusCode;
 use hyper::header::{HeaderValue, IF_NONE_MATCH};
 use serde_json::{Value, json};
 
 use super::declared::Declared;
+use super::plan::{PlanId, plan_path};
 use super::preview::{Preview, located};
 use crate::client::{API_VERSION, Client, Failure, Method, Polling, Refusal, Server};
 use crate::confirm::Consent;
@@ -20,9 +22,19 @@ const STALE: &str = "StalePlan";
 
 /// The arguments of `ucp apply`.
 #[derive(Debug, Args)]
+#[command(mut_arg("files", |files| files.required(false).required_unless_present("plan")))]
 pub struct Apply {
     #[command(flatten)]
     declared: Declared,
+    /// Apply this plan, which a what-if has kept, as it was shown.
+    #[arg(long, value_name = "PLANID", conflicts_with_all = ["files", "mode", "unplanned"])]
+    plan: Option<PlanId>,
+    /// Apply what is declared also if no plan is kept, whatever that changes.
+    #[arg(long)]
+    unplanned: bool,
+    /// Exit with 0 if nothing is changed, 2 if something is, and 1 on errors.
+    #[arg(long)]
+    detailed_exitcode: bool,
     #[command(flatten)]
     consent: Consent,
     #[command(flatten)]
@@ -34,11 +46,20 @@ pub struct Apply {
 impl Apply {
     pub(super) async fn run(self) -> anyhow::Result<Outcome> {
         let client = self.server.client()?;
-        let set = self.declared.set()?;
+        let set = match &self.plan {
+            None => self.declared.set()?,
+            // What was declared is kept with it.
+            Some(_) => Set::default(),
+        };
         self.consent.can_be_asked()?;
         let (group, output) = (&self.declared.group, self.output);
-        make_if_missing(group, &client, output).await?;
-        let preview = Preview::of(&set, group, &client).await?;
+        let preview = match self.plan {
+            None => {
+                make_if_missing(group, &client, output).await?;
+                Preview::of(&set, group, &client).await?
+            }
+            Some(plan) => Preview::of_plan(plan, group, &client).await?,
+        };
         preview.show(output)?;
         let summary = preview.summary();
         let plan = preview.plan_id().map(str::to_owned);
@@ -46,13 +67,10 @@ impl Apply {
             return Err(refusal.into());
         }
         let is_change = summary.changes() + summary.unknown > 0;
-        if plan.is_none() && (is_change || summary.unknown > 0) {
-            let words = "No plan was kept, since it is not known what all of this would become, or the plan is too large. What is declared is applied, whatever that changes.";
-            output::show(output, |paper| {
-                paper.words(&[(Style::new(), words)])?;
-                paper.blank()
-            })?;
-        }
+        ensure!(
+            plan.is_some() || self.unplanned || !is_change,
+            "no plan was kept, since it is not known what all of this would become, or the plan is too large; nothing is applied; --unplanned applies what is declared, whatever that changes"
+        );
         if is_change && !self.consent.asked("Apply these changes?")? {
             output::show(output, |paper| {
                 paper.words(&[(Style::new(), "Nothing is applied.")])
@@ -67,11 +85,21 @@ impl Apply {
         match status["status"].as_str() {
             Some("Succeeded") => {
                 show_outputs(&status["properties"]["outputs"], output)?;
-                Ok(Outcome::Done)
+                Ok(match self.detailed_exitcode && has_changed(&status) {
+                    true => Outcome::Changes,
+                    false => Outcome::Done,
+                })
             }
-            _ => Err(advised(client.refusal(&status["error"])).into()),
+            _ => Err(advised(client.refusal(&status["error"]), None).into()),
         }
     }
+}
+
+/// Whether anything was changed, as the last status of an apply says.
+fn has_changed(status: &Value) -> bool {
+    let resources = status["properties"]["resources"].as_array();
+    let mut resources = resources.into_iter().flatten();
+    resources.any(|resource| resource["status"] == "Succeeded")
 }
 
 /// Makes a group, unless it exists.
@@ -109,13 +137,19 @@ async fn apply(
     output: Output,
 ) -> anyhow::Result<Value> {
     let mut body = set.body.clone();
+    let next = plan.as_ref().map(|plan| {
+        let path = plan_path(plan, group);
+        format!(
+            "Nothing is applied. Let somebody look at {path} and approve it, with a POST of its fingerprint to {path}/:approve. Then run: ucp apply --group {group} --plan {plan}"
+        )
+    });
     if let Some(plan) = plan {
         body.insert("planId".to_owned(), Value::from(plan));
     }
     let path = format!("{group}/:apply");
     let reply = client.post(&path, &Value::Object(body)).await;
     let reply = reply.map_err(|failure| match located(failure, set) {
-        Failure::Refused(refusal) => Failure::Refused(Box::new(advised(*refusal))),
+        Failure::Refused(refusal) => Failure::Refused(Box::new(advised(*refusal, next.as_deref()))),
         other => other,
     })?;
     let Some(polling) = Polling::of(&reply) else {
@@ -130,13 +164,19 @@ async fn apply(
     client.follow(&polling, reply.retry_after(), told).await
 }
 
-/// Says what to do about a plan that does not fit any more.
-fn advised(mut refusal: Refusal) -> Refusal {
-    if refusal.code == STALE {
-        refusal.advise(
-            "Something has changed since the changes were shown, so nothing is applied. Run the command again to see them anew.",
-        );
-    }
+/// Says what to do about a plan that cannot be applied, or not yet. `approval` says it of one that waits for an approval.
+fn advised(mut refusal: Refusal, approval: Option<&str>) -> Refusal {
+    let advice = match (refusal.code.as_str(), approval) {
+        (STALE, _) if refusal.details.iter().any(|it| it.code == "AlreadyApplied") => {
+            return refusal;
+        }
+        (STALE, _) => {
+            "Something has changed since the changes were shown, so nothing is applied. Run the command again, with the files, to see them anew."
+        }
+        ("ApprovalRequired", Some(approval)) => approval,
+        _ => return refusal,
+    };
+    refusal.advise(advice);
     refusal
 }
 

@@ -1,7 +1,9 @@
+use anyhow::ensure;
 use clap::Args;
 use hyper::StatusCode;
 
-use crate::client::{API_VERSION, Client, Polling, Server};
+use super::plan::PlanId;
+use crate::client::{API_VERSION, Client, Failure, Polling, Server};
 use crate::confirm::Consent;
 use crate::id::{self, ResourceId};
 use crate::outcome::Outcome;
@@ -15,6 +17,9 @@ pub struct Delete {
     /// of a group deletes it, with all that it owns.
     #[arg(required = true, value_name = "ID")]
     ids: Vec<ResourceId>,
+    /// Delete them by this plan, which a what-if has kept and which shows it.
+    #[arg(long, value_name = "PLANID")]
+    plan: Option<PlanId>,
     #[command(flatten)]
     consent: Consent,
     #[command(flatten)]
@@ -24,6 +29,11 @@ pub struct Delete {
 impl Delete {
     pub(super) async fn run(self) -> anyhow::Result<Outcome> {
         let client = self.server.client()?;
+        let has_group = self.ids.iter().any(ResourceId::is_group);
+        ensure!(
+            self.plan.is_none() || !has_group,
+            "no plan shows the deletion of a group, so nothing is deleted"
+        );
         self.consent.can_be_asked()?;
         let question = match &self.ids[..] {
             [id] => format!("Delete {id}?"),
@@ -40,7 +50,7 @@ impl Delete {
         let mut outcome = Outcome::Done;
         for id in &self.ids {
             let name = id::short(&id.to_string());
-            match delete(id, &client).await {
+            match delete(id, self.plan.as_ref(), &client).await {
                 Ok(came) => output::print(&format!("{name}: {came}\n"))?,
                 // The others are deleted nevertheless.
                 Err(error) => {
@@ -54,12 +64,17 @@ impl Delete {
 }
 
 /// Deletes what an id stands for, and says what has become of it.
-async fn delete(id: &ResourceId, client: &Client) -> anyhow::Result<&'static str> {
-    let path = match id.is_group() {
-        true => format!("{id}?{API_VERSION}"),
-        false => id.to_string(),
+async fn delete(
+    id: &ResourceId,
+    plan: Option<&PlanId>,
+    client: &Client,
+) -> anyhow::Result<&'static str> {
+    let path = match (id.is_group(), plan) {
+        (true, _) => format!("{id}?{API_VERSION}"),
+        (false, Some(plan)) => format!("{id}?planId={plan}"),
+        (false, None) => id.to_string(),
     };
-    let reply = client.delete(&path).await?;
+    let reply = client.delete(&path).await.map_err(advised)?;
     let Some(polling) = Polling::of(&reply) else {
         return Ok(match reply.status {
             StatusCode::NO_CONTENT => "there is nothing to delete",
@@ -74,4 +89,22 @@ async fn delete(id: &ResourceId, client: &Client) -> anyhow::Result<&'static str
         Some("Succeeded") => Ok("deleted"),
         _ => Err(client.refusal(&status["error"]).into()),
     }
+}
+
+/// Says how to come to a plan, or to its approval.
+fn advised(failure: Failure) -> Failure {
+    let Failure::Refused(mut refusal) = failure else {
+        return failure;
+    };
+    let advice = match refusal.code.as_str() {
+        "PlanRequired" => {
+            "Declare it with \"delete\": true in a file, show that with ucp what-if, and delete it with --plan and the id of the plan."
+        }
+        "ApprovalRequired" => {
+            "Let somebody approve the plan, and run the command again. A plan of ucp what-if shows it, if none was named."
+        }
+        _ => return Failure::Refused(refusal),
+    };
+    refusal.advise(advice);
+    Failure::Refused(refusal)
 }

@@ -9,6 +9,7 @@ mod get;
 mod import;
 mod man;
 mod place;
+mod plan;
 mod preview;
 mod refactor;
 mod types;

@@ -1,5 +1,7 @@
-use serde_json::Value;
+use anstyle::Style;
+use serde_json::{Value, json};
 
+use super::plan::{PlanId, plan_path};
 use crate::client::{Client, Failure, Refusal};
 use crate::id::Group;
 use crate::output::{self, Output};
@@ -31,14 +33,38 @@ impl Preview {
         Ok(Self { reply, error })
     }
 
+    /// Asks the server for a plan that it has kept.
+    pub(crate) async fn of_plan(
+        plan: PlanId,
+        group: &Group,
+        client: &Client,
+    ) -> anyhow::Result<Self> {
+        let kept = client.get(&plan_path(&plan.to_string(), group)).await?;
+        let mut properties = kept.body["properties"].clone();
+        properties["planId"] = Value::from(plan.to_string());
+        Ok(Self {
+            reply: json!({ "properties": properties }),
+            error: None,
+        })
+    }
+
     pub(crate) fn summary(&self) -> Summary {
         Summary::of(self.changes())
     }
 
-    /// Shows the changes to people.
+    /// Shows the changes to people, and the plan of them, if there is one.
     pub(crate) fn show(&self, output: Output) -> anyhow::Result<()> {
+        let expires_at = self.reply["properties"]["expiresAt"].as_str();
+        let plan = self.plan_id().filter(|_| self.summary().changes() > 0);
         Ok(output::show(output, |paper| {
-            what_if::show(self.changes(), paper)
+            what_if::show(self.changes(), paper)?;
+            match plan.zip(expires_at) {
+                Some((plan, until)) => {
+                    let words = format!("Plan {plan}, to be applied before {until}");
+                    paper.words(&[(Style::new().dimmed(), &words)])
+                }
+                None => Ok(()),
+            }
         })?)
     }
 
