@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use ucp_access::{Right, Scope};
-use ucp_look::{PlanContent, PlanRead, PlannedMember, PlannedStep, stale};
+use ucp_look::{PlanContent, PlanRead, PlannedMember, stale};
 use ucp_model::{
     Approval, Course, Detail, Entropy, ErrorCode, Failure, GroupId, KeptPlan, NotReviewed, PlanId,
     PlanUse, Review, ReviewVerdict, Timestamp, TypeName, Warning,
@@ -270,7 +270,7 @@ fn written(
     let changing = members
         .iter()
         .enumerate()
-        .filter(|(_, member)| member.step != PlannedStep::Nothing)
+        .filter(|(_, member)| member.may_change())
         .map(|(index, _)| index);
     let course = Course {
         changing: changing.collect(),

@@ -1,6 +1,7 @@
 //! What a put would do. Nothing is written, and AWS is only read.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -41,6 +42,8 @@ pub(crate) struct Foresight {
     pub(crate) planned: Option<PlannedMember>,
     /// What was declared.
     pub(crate) declared: Option<DeclaredMember>,
+    /// The schema of its type, if it was looked at.
+    pub(crate) schema: Option<Arc<ResourceSchema>>,
 }
 
 impl App {
@@ -241,6 +244,7 @@ fn told(put: Asked, foreseen: Foreseen, view: View) -> Foresight {
                 identifier,
                 planned: None,
                 declared: None,
+                schema: None,
             };
         }
     };
@@ -274,6 +278,7 @@ fn told(put: Asked, foreseen: Foreseen, view: View) -> Foresight {
         identifier,
         planned: step.map(|step| PlannedMember { step, ..member }),
         declared: None,
+        schema: Some(schema),
     }
 }
 

@@ -421,6 +421,26 @@ mod tests {
         assert_eq!(codes(&touched, false), changed("/Policies"));
     }
 
+    /// A value that was not known may be another one than now. Then it is put, and nothing else is.
+    #[test]
+    fn what_was_open_may_be_put() {
+        let before = role("before", &["a"]);
+        let mut open = member(Some(&role_of("before")), &before);
+        open.planned.as_mut().unwrap()["Description"] = json!({"$unknown": true});
+        for is_compared in [false, true] {
+            let codes = |declared: &Value, live: &Value| {
+                codes(&open, Some(declared), live, &work(is_compared))
+            };
+            for description in ["before", "after"] {
+                assert_eq!(codes(&role_of(description), &before), []);
+            }
+            let fixed = role("hot fix", &["a"]);
+            assert_eq!(codes(&role_of("after"), &fixed), changed("/Description"));
+            let other = json!({"RoleName": "r", "Description": "after", "Note": "after"});
+            assert_eq!(codes(&other, &before).len(), 1);
+        }
+    }
+
     fn role_of(description: &str) -> Value {
         json!({"RoleName": "r", "Description": description})
     }

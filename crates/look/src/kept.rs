@@ -10,7 +10,7 @@ use ucp_model::{
     TypeName, json,
 };
 use ucp_plan::{Action, Plan, first_difference, is_as_planned, settled};
-use ucp_schema::ResourceSchema;
+use ucp_schema::{ResourceSchema, holds_unknown};
 
 pub(crate) const ANOTHER_VALUE: &str = "AWS shows another value than when it was planned.";
 
@@ -232,15 +232,25 @@ pub fn planned_members(content: &[u8]) -> Vec<Box<RawValue>> {
 }
 
 impl PlannedMember {
-    /// Returns the AWS resource that it changes, if it is known and anything is done to it.
+    /// Returns the AWS resource that it changes, if it is known and anything is done to it, or may be.
     pub fn changed(&self) -> Option<Target<'_>> {
         let identifier = self.identifier.as_ref();
-        let identifier = identifier.filter(|_| self.step != PlannedStep::Nothing)?;
+        let identifier = identifier.filter(|_| self.may_change())?;
         Some(Target {
             scope: &self.scope,
             type_name: &self.type_name,
             identifier,
         })
+    }
+
+    /// Returns whether anything is done to it, or may be: it refers to values that AWS may assign anew.
+    pub fn may_change(&self) -> bool {
+        self.step != PlannedStep::Nothing || self.is_open()
+    }
+
+    /// Returns whether nothing is done to it, unless values that were not known are others than now.
+    fn is_open(&self) -> bool {
+        self.step == PlannedStep::Nothing && self.planned.as_ref().is_some_and(holds_unknown)
     }
 
     /// Refuses a look of a request that finds another state than the one that was planned for, or another change to make.
@@ -294,7 +304,8 @@ impl PlannedMember {
             let planned = self.planned.as_ref();
             planned.is_none_or(|planned| is_as_planned(planned, &model))
         };
-        if step == PlannedStep::Nothing || step == self.step && plan.is_none_or(is_as_planned) {
+        let is_step = step == self.step || step == PlannedStep::Update && self.is_open();
+        if step == PlannedStep::Nothing || is_step && plan.is_none_or(is_as_planned) {
             return Vec::new();
         }
         let message = "Another change would be made than the one that was planned.";

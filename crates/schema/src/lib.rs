@@ -42,5 +42,7 @@ pub use pattern::{Patterns, in_our_dialect};
 pub use resource_types::{ResourceTypes, UnknownType};
 pub use schema::{Handlers, Member, ReplacementStrategy, ResourceSchema};
 pub use transform::Transform;
-pub use unknown::{holds_unknown, is_unknown, reserved_member, unknown, unknown_pointers};
+pub use unknown::{
+    holds_unknown, is_unknown, make_unknown, reserved_member, unknown, unknown_pointers,
+};
 pub use violation::{Violation, ViolationCode};

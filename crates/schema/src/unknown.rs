@@ -1,8 +1,13 @@
 //! Values that stand for others: unknown ones, which are known only after another plan is applied, and the expressions of
 //! sets.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 use ucp_model::json::{children, walk};
+use ucp_model::pointer;
+
+use crate::{Classes, Cursor, PropertyPath, ResourceSchema};
 
 /// The only member of an object that represents an unknown value.
 const UNKNOWN: &str = "$unknown";
@@ -48,6 +53,56 @@ pub fn unknown() -> Value {
     json!({ UNKNOWN: true })
 }
 
+impl ResourceSchema {
+    /// Returns a model of a resource that is to be updated, in which what AWS may assign anew is unknown: what is read-only,
+    /// but for identifiers.
+    pub fn with_reassigned(&self, model: &Value) -> Value {
+        let additional = self.additional_identifiers().iter().flatten();
+        let kept = self.primary_identifier().iter().chain(additional);
+        let kept: BTreeSet<String> = kept.map(PropertyPath::pointer).collect();
+        reassigned(model, self.root(), "", &kept)
+    }
+}
+
+fn reassigned(value: &Value, cursor: Cursor<'_>, place: &str, kept: &BTreeSet<String>) -> Value {
+    let is_assigned = cursor.is(Classes::READ_ONLY) && !is_unknown(value);
+    match value {
+        _ if kept.contains(place) => value.clone(),
+        _ if is_assigned => unknown(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, member)| {
+                let below = cursor.member_or_anything(name);
+                let place = pointer::join(place, name);
+                (name.clone(), reassigned(member, below, &place, kept))
+            })
+            .collect(),
+        Value::Array(elements) => {
+            let (below, place) = (cursor.element(), pointer::join(place, "*"));
+            let elements = elements.iter();
+            elements
+                .map(|element| reassigned(element, below, &place, kept))
+                .collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
+}
+
+/// Makes the value at a JSON Pointer unknown. In a list whose order may be another one it is the list that is unknown.
+pub fn make_unknown(model: &mut Value, place: &str) {
+    let mut at = model;
+    for token in place.split('/').skip(1).map(pointer::unescape) {
+        if is_unknown(at) {
+            return;
+        }
+        let Value::Object(members) = at else {
+            break;
+        };
+        at = members.entry(token).or_insert(Value::Null);
+    }
+    *at = unknown();
+}
+
 /// Returns whether `value` is unknown.
 pub fn is_unknown(value: &Value) -> bool {
     value.as_object().is_some_and(|members| {
@@ -69,4 +124,56 @@ pub fn unknown_pointers(value: &Value) -> Vec<String> {
         }
     });
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_aws_may_assign_anew_is_unknown() {
+        let text = json!({"type": "string"});
+        let schema = json!({
+            "typeName": "AWS::A::B", "description": "",
+            "properties": {
+                "Id": text, "Arn": text, "Name": text, "Version": text,
+                "Parts": {"type": "array", "items": {"type": "object", "properties": {"A": text, "B": text}}}
+            },
+            "additionalProperties": false,
+            "primaryIdentifier": ["/properties/Id"],
+            "additionalIdentifiers": [["/properties/Arn"]],
+            "readOnlyProperties": [
+                "/properties/Id", "/properties/Arn", "/properties/Version", "/properties/Parts/*/B"
+            ]
+        });
+        let schema = ResourceSchema::parse(&schema.to_string()).unwrap();
+        let model = json!({"Id": "i", "Arn": "a", "Name": "n", "Version": "1", "Parts": [{"A": "a", "B": "b"}]});
+        let expected = json!({"Id": "i", "Arn": "a", "Name": "n", "Version": unknown(),
+            "Parts": [{"A": "a", "B": unknown()}]});
+        assert_eq!(schema.with_reassigned(&model), expected);
+    }
+
+    #[test]
+    fn a_place_is_made_unknown() {
+        let model = json!({"A": {"B": 1}, "L": [{"C": 1}], "U": unknown()});
+        for (place, expected) in [
+            (
+                "/A/B",
+                json!({"A": {"B": unknown()}, "L": [{"C": 1}], "U": unknown()}),
+            ),
+            (
+                "/A/D",
+                json!({"A": {"B": 1, "D": unknown()}, "L": [{"C": 1}], "U": unknown()}),
+            ),
+            (
+                "/L/0/C",
+                json!({"A": {"B": 1}, "L": unknown(), "U": unknown()}),
+            ),
+            ("/U/X", model.clone()),
+        ] {
+            let mut opened = model.clone();
+            make_unknown(&mut opened, place);
+            assert_eq!(opened, expected, "{place}");
+        }
+    }
 }

@@ -261,6 +261,61 @@ async fn a_plan_is_named_where_it_is_carried_out() {
     world.settle().await;
 }
 
+/// A read-only value of a member that is updated may become another one. What refers to it is open until then.
+#[apply(on_every_store)]
+async fn what_an_update_may_assign_anew_is_open(world: &World) {
+    let secret = "AWS.SecretsManager/Secret";
+    let of = |tag: &str| {
+        set(json!([
+            {"alias": "net", "type": VPC,
+                "properties": {"CidrBlock": "10.0.0.0/16", "Tags": [{"Key": "t", "Value": tag}]}},
+            {"alias": "s", "type": secret, "properties":
+                {"Name": "s", "Description": {"$reference": "net#/DefaultSecurityGroup"}}},
+            {"alias": "id", "type": LOGS, "properties":
+                {"LogGroupName": {"$concat": ["of-", {"$reference": "net#/VpcId"}]}}},
+        ]))
+    };
+    applied(world, &of("a")).await;
+    let vpc = world.live("AWS::EC2::VPC")[0].clone();
+    for (tag, updates) in [("b", 1), ("c", 2)] {
+        let reply = send(world, "whatIf", &of(tag)).await.expect(200);
+        let properties = &reply.body["properties"];
+        let changes = properties["changes"].as_array().expect("changes");
+        let told = |kind: &str| {
+            let of_kind = |it: &&Value| {
+                let tracked_by = it["trackedBy"].as_str().expect("a reference");
+                tracked_by.contains(kind)
+            };
+            let change = changes.iter().find(of_kind).expect("a change");
+            (change["changeType"].clone(), change["unknown"].clone())
+        };
+        assert_eq!(told("VPC"), (json!("Modify"), Value::Null));
+        assert_eq!(told("Secret"), (json!("NoChange"), json!(["/Description"])));
+        // What identifies it stays.
+        assert_eq!(told("LogGroup"), (json!("NoChange"), Value::Null));
+        let id = id_of(properties);
+        let before = world.calls("UpdateResource");
+        let reply = carry_out(world, &id).await.expect(202);
+        step_until(world, "UpdateResource", before + 1).await;
+        if updates == 2 {
+            let anew = json!({"DefaultSecurityGroup": "sg-anew"});
+            let target = ("AWS::EC2::VPC", vpc.as_str());
+            let changed = world.aws.patch_out_of_band(None, None, target, &anew);
+            changed.expect("it is there");
+        }
+        let end = ended(world, &reply).await;
+        assert_eq!(end["status"], "Succeeded", "{end}");
+        assert_eq!(world.calls("UpdateResource") - before, updates);
+        assert_eq!(status(world, &id).await, "Applied");
+    }
+    let secrets = world.aws.resources().into_iter();
+    let mut secrets = secrets.filter(|it| it.type_name.as_str() == "AWS::SecretsManager::Secret");
+    assert_eq!(
+        secrets.next().expect("a secret").properties["Description"],
+        "sg-anew"
+    );
+}
+
 /// Changes a live resource outside, or as another member of its set does.
 fn change(world: &World, name: &str, properties: &Value) {
     let target = ("AWS::Logs::LogGroup", name);

@@ -8,7 +8,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde_json::Value;
 use tokio::time::Instant;
 use ucp_access::Right;
-use ucp_look::{LiveBasis, PlanBasis, PlannedMember, PlannedStep, stale};
+use ucp_look::{LiveBasis, PlanBasis, PlannedMember, stale};
 use ucp_model::operation::group::{Application, ApplyMember, MemberGoal};
 use ucp_model::{Detail, FaultClass, GroupId, PlanId, ReferenceId};
 use ucp_schema::unknown;
@@ -91,7 +91,7 @@ impl App {
             .zip(compared)
             .map(|((member, planned), is_compared)| ApplyMember {
                 // Otherwise a put writes what its reference is to remember, such as that it is adopted.
-                is_unchanged: is_compared && planned.step == PlannedStep::Nothing && planned.is_remembered,
+                is_unchanged: is_compared && !planned.may_change() && planned.is_remembered,
                 is_compared,
                 ..member
             })

@@ -11,6 +11,7 @@ use ucp_look::{LiveBasis, PlanBasis, PlannedMember, PlannedStep};
 use ucp_model::operation::group::Application;
 use ucp_model::{Detail, ErrorCode, Failure, FaultClass, GroupId, Identifier, Reference, Warning};
 use ucp_plan::{Delta, settled};
+use ucp_schema::{make_unknown, unknown_pointers};
 use ucp_set::{Declarations, Unresolved, links, resolve};
 
 use super::DeclaredSet;
@@ -32,8 +33,22 @@ struct Planned {
     /// Its identifier, if it is certain.
     identifier: Option<Identifier>,
     properties: Option<Value>,
+    /// The same, with what AWS may assign anew unknown, if it is put or may be.
+    open: Option<Value>,
     /// Whether nothing changes there, and it was read.
     is_settled: bool,
+}
+
+impl Planned {
+    /// Returns its properties. What AWS may assign anew is as it is.
+    fn now(&self) -> Option<&Value> {
+        self.properties.as_ref()
+    }
+
+    /// Returns the same, with what AWS may assign anew unknown.
+    fn opened(&self) -> Option<&Value> {
+        self.open.as_ref().or(self.now())
+    }
 }
 
 /// What is foreseen of the members so far.
@@ -95,6 +110,7 @@ impl App {
                 identifier: Some(seen.identifier),
                 is_settled: seen.live.is_some(),
                 properties: seen.live,
+                open: None,
             };
             foreseen.planned.insert(key, planned);
         }
@@ -230,6 +246,7 @@ impl App {
             // What was not seen is not planned.
             planned: (planned.basis.live != LiveBasis::Unread).then_some(planned),
             declared: None,
+            schema: None,
         })
     }
 
@@ -300,22 +317,47 @@ impl<'a> Foreseen<'a> {
         }
     }
 
-    /// Returns the put with the planned values that it refers to.
+    /// Returns the put with the planned values that it refers to. Values that AWS may assign anew are as they are.
     fn resolved(&self, put: &PutResource) -> Result<PutResource, Failure> {
-        let resolved = resolve(&Value::Object(put.properties.clone()), |link| {
-            let planned = self.planned.get(&link.reference.key());
-            let identifier = planned.and_then(|planned| planned.identifier.as_ref());
-            let properties = planned.and_then(|planned| planned.properties.as_ref());
-            let is_settled = planned.is_some_and(|planned| planned.is_settled);
-            link.value_planned(identifier, properties, is_settled)
-        });
-        match resolved {
+        match self.resolved_with(put, Planned::now) {
             Ok(properties) => Ok(PutResource {
                 properties: members(properties),
                 ..put.clone()
             }),
             Err(wrong) => Err(unresolved(&wrong)),
         }
+    }
+
+    fn resolved_with(
+        &self,
+        put: &PutResource,
+        of: fn(&Planned) -> Option<&Value>,
+    ) -> Result<Value, Unresolved> {
+        resolve(&Value::Object(put.properties.clone()), |link| {
+            let planned = self.planned.get(&link.reference.key());
+            let identifier = planned.and_then(|planned| planned.identifier.as_ref());
+            let is_settled = planned.is_some_and(|planned| planned.is_settled);
+            link.value_planned(identifier, planned.and_then(of), is_settled)
+        })
+    }
+
+    /// Returns the places of a put whose values are as they are, and may become others: AWS may assign them anew.
+    fn open_places(&self, put: &PutResource) -> Vec<String> {
+        let mut referred = put.properties.values().flat_map(links);
+        let may_change = referred.any(|link| {
+            let planned = self.planned.get(&link.reference.key());
+            planned.is_some_and(|planned| planned.open.is_some())
+        });
+        if !may_change {
+            return Vec::new();
+        }
+        let resolved = [Planned::now, Planned::opened].map(|of| self.resolved_with(put, of));
+        let [Ok(known), Ok(open)] = resolved else {
+            return Vec::new();
+        };
+        let known = unknown_pointers(&known);
+        let open = unknown_pointers(&open).into_iter();
+        open.filter(|place| !known.contains(place)).collect()
     }
 
     /// Returns the keys of what the members refer to and the set does not list.
@@ -353,12 +395,33 @@ impl<'a> Foreseen<'a> {
             mut change,
             error,
             identifier,
-            planned,
-            declared,
+            mut planned,
+            mut declared,
+            schema,
         } = match look {
             Ok(foresight) => foresight,
             Err(refused) => left_open(member, refused, caller)?,
         };
+        let known_after = change.after.clone().map(Value::Object);
+        let open = match &member.goal {
+            JudgedGoal::Put(put) => self.open_places(put),
+            JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => Vec::new(),
+        };
+        let is_open = !open.is_empty();
+        for place in &open {
+            let planned = planned.as_mut().and_then(|it| it.planned.as_mut());
+            planned.map(|model| make_unknown(model, place));
+            let shown = change.after.as_mut();
+            let declared = declared.as_mut().map(|it| &mut it.properties);
+            for properties in shown.into_iter().chain(declared) {
+                let mut opened = Value::Object(std::mem::take(properties));
+                make_unknown(&mut opened, place);
+                *properties = members(opened);
+            }
+        }
+        if let (true, Some(after)) = (is_open, &change.after) {
+            change.unknown = unknown_pointers(&Value::Object(after.clone()));
+        }
         // What it would become is not known, and AWS does not assign it.
         let planned = match self.uses_unread(member) {
             true => {
@@ -373,10 +436,14 @@ impl<'a> Foreseen<'a> {
         }
         let key = member.reference.key();
         if self.referred.contains(&key) {
+            let is_put = change.kind == ChangeKind::Modify || is_open;
+            let after = change.after.clone().map(Value::Object);
+            let open = schema.filter(|_| is_put).zip(after);
             let planned = Planned {
                 identifier,
-                properties: change.after.clone().map(Value::Object),
-                is_settled: change.kind == ChangeKind::NoChange,
+                properties: known_after,
+                open: open.map(|(schema, after)| schema.with_reassigned(&after)),
+                is_settled: change.kind == ChangeKind::NoChange && !is_open,
             };
             self.planned.insert(key, planned);
         }
@@ -453,6 +520,7 @@ fn left_open(
         identifier: None,
         planned: None,
         declared: None,
+        schema: None,
     })
 }
 
@@ -518,6 +586,7 @@ mod tests {
                 identifier: None,
                 planned: None,
                 declared: None,
+                schema: None,
             };
             foreseen.add(0, Ok(foresight), &caller("ann")).unwrap();
             let change = foreseen.changes[0].as_ref().unwrap();

@@ -33,7 +33,7 @@ impl Summary {
                 Verdict::Update => &mut summary.updated,
                 Verdict::Replace(_) => &mut summary.replaced,
                 Verdict::Delete => &mut summary.deleted,
-                Verdict::Nothing => &mut summary.unchanged,
+                Verdict::Nothing | Verdict::Open => &mut summary.unchanged,
                 Verdict::Unknown => &mut summary.unknown,
                 Verdict::Ignored => continue,
             };
@@ -77,6 +77,8 @@ enum Verdict<'c> {
     Replace(&'c str),
     Delete,
     Nothing,
+    /// Nothing, unless AWS assigns anew what it refers to.
+    Open,
     Unknown,
     Ignored,
 }
@@ -90,7 +92,10 @@ impl<'c> Verdict<'c> {
                 None => Self::Update,
             },
             Some("Delete") => Self::Delete,
-            Some("NoChange") => Self::Nothing,
+            Some("NoChange") => match change["unknown"].as_array() {
+                Some(unknown) if !unknown.is_empty() => Self::Open,
+                Some(_) | None => Self::Nothing,
+            },
             Some("Ignore") => Self::Ignored,
             // Also whatever later servers say.
             Some(_) | None => Self::Unknown,
@@ -111,7 +116,11 @@ pub(crate) fn show<W: Write>(changes: &[Value], paper: &mut Paper<W>) -> io::Res
                 paper.blank()?;
                 show_rows(change, verdict, paper)?;
             }
-            Verdict::Delete | Verdict::Nothing | Verdict::Unknown | Verdict::Ignored => {}
+            Verdict::Delete
+            | Verdict::Nothing
+            | Verdict::Open
+            | Verdict::Unknown
+            | Verdict::Ignored => {}
         }
         if let Some(advice) = advice(change, verdict) {
             paper.blank()?;
@@ -146,6 +155,10 @@ fn show_title<W: Write>(
         Verdict::Replace("refuse") => (Mark::Replace, "must be replaced"),
         Verdict::Replace(_) => (Mark::Replace, "will be replaced"),
         Verdict::Delete => (Mark::Remove, "will be deleted"),
+        Verdict::Open => (
+            Mark::Keep,
+            "stays as it is, unless what it refers to changes",
+        ),
         Verdict::Unknown => (Mark::Change, "may change: that cannot be told"),
         Verdict::Nothing | Verdict::Ignored => (Mark::Keep, "stays as it is"),
     };
@@ -189,6 +202,11 @@ fn advice(change: &Value, verdict: Verdict<'_>) -> Option<String> {
         )),
         Verdict::Unknown => Some(text(&change["unsupportedReason"]).to_owned()),
         Verdict::Create | Verdict::Update | Verdict::Delete | Verdict::Nothing => None,
+        Verdict::Open => {
+            let places = change["unknown"].as_array().into_iter().flatten();
+            let places: Vec<&str> = places.filter_map(Value::as_str).collect();
+            Some(format!("Known after apply: {}.", places.join(", ")))
+        }
         Verdict::Ignored => None,
     }
 }
