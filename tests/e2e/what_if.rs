@@ -219,6 +219,37 @@ async fn what_cannot_be_read_is_unsupported(world: &World) {
     assert_eq!(change.get("after"), None);
 }
 
+#[apply(on_every_store)]
+async fn what_aws_does_not_answer_is_unsupported(world: &World) {
+    world.put_and_settle(LOGS, "logs", logs(7)).await;
+    let throttled = refuse(ExceptionCode::Throttling).saying("too fast");
+    let throttled = fault(throttled).on(Action::GetResource);
+    world.aws.add_fault(throttled);
+    world.tolerate_log("AWS did not answer a read");
+    let result = what_if(world, LOGS, "logs", logs(14)).await;
+    let change = only(&result);
+    assert_eq!(change["changeType"], "Unsupported");
+    let reason = change["unsupportedReason"].as_str().expect("a reason");
+    assert!(reason.contains("too fast"), "{reason}");
+    assert_eq!(result["properties"].get("planId"), None);
+}
+
+#[apply(on_every_store)]
+async fn a_type_without_a_read_handler_is_unsupported(world: &World) {
+    const POLICY: &str = "AWS.IAM/Policy";
+    let policy = |roles: &[&str]| {
+        json!({"PolicyName": "p", "Roles": roles,
+            "PolicyDocument": {"Version": "2012-10-17", "Statement": []}})
+    };
+    world.put_and_settle(POLICY, "p", policy(&["one"])).await;
+    let result = what_if(world, POLICY, "p", policy(&["two"])).await;
+    let change = only(&result);
+    assert_eq!(change["changeType"], "Unsupported");
+    let reason = change["unsupportedReason"].as_str().expect("a reason");
+    assert!(reason.contains("no read handler"), "{reason}");
+    assert_eq!(result["properties"].get("planId"), None);
+}
+
 /// One "not found" is no proof: a put would look again.
 #[apply(on_every_store)]
 async fn what_seems_gone_would_be_created_with_a_warning(world: &World) {

@@ -421,6 +421,18 @@ mod tests {
         assert_eq!(codes(&touched, false), changed("/Policies"));
     }
 
+    #[test]
+    fn another_schema_is_told() {
+        let (before, declared) = (role("before", &["a"]), role_of("after"));
+        let mut member = member(Some(&declared), &before);
+        member.basis.schema = "another one".to_owned();
+        for is_compared in [false, true] {
+            let work = work(is_compared);
+            let codes = codes(&member, Some(&declared), &before, &work);
+            assert_eq!(codes, [("SchemaChanged".to_owned(), String::new())]);
+        }
+    }
+
     /// A value that was not known may be another one than now. Then it is put, and nothing else is.
     #[test]
     fn what_was_open_may_be_put() {

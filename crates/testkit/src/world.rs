@@ -428,7 +428,7 @@ impl World {
     }
 
     /// Sends a change and waits for its end. If the server crashes during the request, sends it again, as a client
-    /// would. Returns the final status; `None` if the repeated request found the change already made.
+    /// would. Returns the final status; `None` if the repeated request found the change already made, or its plan used.
     pub async fn see_through(&self, method: &str, path: &str, body: &str) -> Option<Value> {
         // After a crash, the remaining tasks of the server log why they stop.
         self.log.tolerate(&Crashed.to_string());
@@ -438,7 +438,7 @@ impl World {
             reply.expect(503);
             self.settle().await;
             reply = self.send_without_waiting(method, path, body).await;
-            if matches!(reply.status, 200 | 204) {
+            if matches!(reply.status, 200 | 204 | 412) {
                 return None;
             }
         }

@@ -1,9 +1,12 @@
 //! Plans of sets: applied as a whole, or put and deleted one by one.
 
 use serde_json::{Value, json};
-use ucp_simulator::faults::{fail, fault, refuse};
+use ucp_simulator::faults::{Effect, fail, fault, refuse};
 use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
-use ucp_testkit::{ACCOUNT, GROUP, REGION, Reply, World, apply, on_every_store, tracked_by};
+use ucp_testkit::{
+    ACCOUNT, GROUP, REGION, Reply, StoreKind, World, apply, crash_everywhere, on_every_store,
+    tracked_by,
+};
 
 use super::{API, LOGS, VPC, codes, id_of, refused, status};
 use crate::sets::{applied, send, set, states};
@@ -216,6 +219,58 @@ async fn what_a_set_refers_to_outside_of_itself_is_compared(world: &World) {
     change("10.0.0.0/16");
     let reply = carry_out(world, &id).await.expect(202);
     assert_eq!(ended(world, &reply).await["status"], "Succeeded");
+}
+
+/// Wherever a process dies, a plan is carried out once: what fails is told, and the rest is made and deleted.
+#[apply(on_every_store)]
+async fn a_plan_is_carried_out_once_in_spite_of_crashes(kind: StoreKind) {
+    crash_everywhere(kind, async |world| {
+        let old = json!({"LogGroupName": "old"});
+        world.put_and_settle(LOGS, "old", old).await;
+        let invalid = fault(fail(HandlerErrorCode::InvalidRequest).saying("No."));
+        let invalid = invalid.on(Action::CreateResource);
+        world.aws.add_fault(invalid.of_type("AWS::EC2::Subnet"));
+        let mut body = network("a");
+        body["mode"] = json!("Complete");
+        let id = plan(world, &body).await;
+        world.may_crash();
+        let (path, body) = (format!("{GROUP}/:apply"), json!({ "planId": id }));
+        let ended = world.see_through("POST", &path, &body.to_string()).await;
+        if let Some(ended) = ended {
+            assert_eq!(ended["error"]["code"], "ApplyFailed", "{ended}");
+        }
+        assert_eq!(status(world, &id).await, "Failed");
+        refused(carry_out(world, &id).await, "AlreadyApplied");
+        assert_eq!(world.live("AWS::EC2::VPC").len(), 1);
+        assert!(world.live("AWS::EC2::Subnet").is_empty());
+        assert!(world.live("AWS::Logs::LogGroup").is_empty());
+    })
+    .await;
+}
+
+/// What was cancelled is not carried out later.
+#[apply(on_every_store)]
+async fn a_plan_that_is_cancelled_is_used(world: &World) {
+    let slow = Effect::Latency {
+        least_millis: 600_000,
+        most_millis: 600_000,
+    };
+    let slow = fault(slow).on(Action::CreateResource);
+    world.aws.add_fault(slow.times(1));
+    let id = plan(world, &network("a")).await;
+    let reply = carry_out(world, &id).await.expect(202);
+    for _ in 0..3 {
+        world.step().await;
+    }
+    let path = reply.status_url().replace("http://localhost:8787", "");
+    let cancel = world.call("POST", &format!("{path}/:cancel"), "").await;
+    cancel.expect(202);
+    let end = ended(world, &reply).await;
+    assert_eq!(end["status"], "Canceled", "{end}");
+    assert_eq!(states(&end), [("net", "Canceled"), ("sub", "Canceled")]);
+    assert_eq!(status(world, &id).await, "Failed");
+    refused(carry_out(world, &id).await, "AlreadyApplied");
+    assert_eq!(world.creates(), 1);
 }
 
 /// A plan is not silently ignored, nor is what is declared beside it.
