@@ -535,3 +535,40 @@ async fn it_is_listed_in_a_group_that_is_there(world: &World) {
     let kinds: Vec<&Value> = kinds.map(|it| &it["kind"]).collect();
     assert!(kinds.contains(&&json!("applyGroup")), "{listed}");
 }
+
+/// A put would make another one. The identifier is no mistake if the properties tell it: then it is that of what is made.
+#[apply(on_every_store)]
+async fn an_identifier_that_nothing_has_makes_no_double(world: &World) {
+    deployed(world).await;
+    let identified = |alias: &str, resource_type: &str, identifier: &str, properties: Value| {
+        let resource = resource(alias, resource_type, properties);
+        with(resource, json!({"primaryIdentifier": identifier}))
+    };
+    let declared = |last: Value| {
+        let old = vec![
+            resource("logs", LOGS, logs("main")),
+            resource("net", VPC, vpc()),
+            last,
+        ];
+        with(body("apply", &[(OLD, old)]), json!({"deploy": true}))
+    };
+    let changed = json!({"VpcId": "vpc-elsewhere", "CidrBlock": "10.0.1.0/24"});
+    for last in [
+        identified("lost", VPC, "vpc-elsewhere", vpc()),
+        // Nor is another one changed in its place.
+        identified("sub", SUBNET, "subnet-elsewhere", changed),
+    ] {
+        for mode in ["plan", "apply"] {
+            let body = with(declared(last.clone()), json!({"mode": mode}));
+            let refused = post(world, PLANE, &body).await.expect(400);
+            let details = &refused.body["error"]["details"];
+            let target = "/groups/0/resources/2/primaryIdentifier";
+            let mut targets = details.as_array().expect("details").iter();
+            assert!(targets.any(|it| it["target"] == target), "{details}");
+        }
+    }
+    assert_eq!(world.live("AWS::EC2::VPC").len(), 1);
+    let fresh = identified("fresh", LOGS, "fresh", logs("fresh"));
+    let (_, status) = deploy(world, &declared(fresh)).await;
+    assert_eq!(status["status"], "Succeeded", "{status}");
+}

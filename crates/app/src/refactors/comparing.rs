@@ -278,6 +278,8 @@ struct Given {
     schema: Arc<ResourceSchema>,
     tags: std::collections::BTreeMap<String, String>,
     write_only: BTreeSet<String>,
+    /// Its identifier, if the caller gives one that the properties do not tell.
+    given: Option<Identifier>,
     /// The put of it, without its properties.
     put: Box<PutResource>,
 }
@@ -305,14 +307,16 @@ fn given(
     if let Some(members) = properties.as_object_mut() {
         members.shift_remove(PROVISIONING_STATE);
     }
+    let told = told(&schema, &properties);
     Ok(Given {
         write_only: schema.write_only_in(&properties),
         tags,
+        given: identifier.clone().filter(|_| identifier != told),
         resource: Declared {
             place: resource.place,
             address,
             scope: resource.put.scope.clone(),
-            identifier: identifier.or_else(|| told(&schema, &properties)),
+            identifier: identifier.or(told),
             properties,
             default_tags: Value::Null,
             write_only: BTreeSet::new(),
@@ -399,11 +403,12 @@ impl Sides {
                      resource,
                      schema,
                      write_only,
+                     given,
                      put,
                      ..
                  }| {
                     let default_tags = default_tags.among(&resource.properties, &schema);
-                    declared.push((put, Arc::clone(&schema)));
+                    declared.push((put, given, Arc::clone(&schema)));
                     schemas.insert(resource.address.key(), schema);
                     Declared {
                         default_tags,
@@ -457,13 +462,14 @@ impl Sides {
         let puts = std::mem::take(&mut refactor.puts).into_iter();
         let puts = puts.filter_map(|it| {
             let Declared { place, address, .. } = body.resources.get(it.resource)?;
-            let (put, schema) = declared.get(it.resource)?;
+            let (put, given, schema) = declared.get(it.resource)?;
             let Value::Object(properties) = it.properties else {
                 return None;
             };
             Some(FoundPut {
                 updates: there(address),
                 stays: it.stays.iter().filter_map(there).collect(),
+                given: given.clone(),
                 place: place.clone(),
                 reference: address.clone(),
                 put: Box::new(PutResource {

@@ -80,6 +80,7 @@ impl App {
                 caller.judge_type(Right::Read, scope, &id.type_name, "read")?;
             }
             self.judge_links(&it, &schemas, &mut details);
+            details.extend(judge_identifier(&it));
             let group = groups.get(&it.reference.group.key());
             let group =
                 group.ok_or_else(|| Rejection::Internal("a named group was lost".into()))?;
@@ -243,6 +244,20 @@ impl App {
         }
         refused_elsewhere(details)
     }
+}
+
+/// Refuses an identifier that the put does not come to: it would make a double of that resource, or change another one.
+fn judge_identifier(it: &FoundPut) -> Option<Detail> {
+    let given = it.given.as_ref()?;
+    let updated = it.updates.as_ref().and_then(|it| it.identifier.as_ref());
+    if updated == Some(given) {
+        return None;
+    }
+    let message = format!(
+        "Nothing in the named groups has the identifier '{given}', so the put would not concern that resource. Import it first, name its group too, or leave the identifier out."
+    );
+    let place = format!("{}/primaryIdentifier", it.place);
+    Some(Detail::at(ErrorCode::BadRequest, message, place))
 }
 
 /// Returns a group that is there before and afterwards, also if everything moves back: the operation is listed there. `existing`

@@ -50,6 +50,8 @@ pub(super) struct FoundPut {
     pub(super) updates: Option<Tracked>,
     /// The resources that it refers to and that are not put, as they are deployed.
     pub(super) stays: Vec<Tracked>,
+    /// Its identifier, if the caller gives one that the properties do not tell.
+    pub(super) given: Option<Identifier>,
     /// The place of its resource, as a JSON Pointer into the body.
     pub(super) place: String,
     /// Its reference, once everything has moved.
