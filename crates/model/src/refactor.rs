@@ -117,6 +117,9 @@ pub struct RefactorMove {
     /// The lineage of the reference, once it has moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lineage: Option<Lineage>,
+    /// The ETag of the latest write of the reference that was not a move, once it has moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
 }
 
 /// Resources that may be each other, and nothing tells which.
@@ -272,6 +275,7 @@ impl Refactor {
             reason: UNDO.to_owned(),
             etag: it.etag.clone(),
             lineage: it.lineage.clone(),
+            written: it.written.clone(),
         });
         let GroupChanges { create, remove } = content.groups.clone();
         let environments = content.environments.iter().map(|it| RefactorEnvironment {

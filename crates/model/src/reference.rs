@@ -43,6 +43,8 @@ pub struct Reference {
     pub updated_at: Timestamp,
     /// Increases by one with each write.
     pub revision: u64,
+    /// How many of these writes only gave it another id.
+    pub moves: u64,
 }
 
 impl Reference {
@@ -53,6 +55,12 @@ impl Reference {
             true => ETag::of_revision(self.created_at, self.revision),
             false => ETag::of_lineage(&self.lineage, self.created_at, self.revision),
         }
+    }
+
+    /// Returns the ETag of the latest write that was not a move: whatever ids the reference has had since, all else is as it was.
+    pub fn written(&self) -> ETag {
+        let writes = self.revision.saturating_sub(self.moves);
+        ETag::of_lineage(&self.lineage, self.created_at, writes)
     }
 
     /// Returns the AWS resource it refers to, once known.

@@ -103,6 +103,7 @@ fn reference(alias: &str, live: Value) -> Reference {
         created_at: at(0),
         updated_at: at(0),
         revision: 1,
+        moves: 0,
     }
 }
 

@@ -57,6 +57,7 @@ fn owned(alias: &str, live: Value) -> Reference {
         created_at: at(0),
         updated_at: at(0),
         revision: 1,
+        moves: 0,
     }
 }
 

@@ -100,6 +100,7 @@ fn measure(bencher: divan::Bencher<'_, '_>, runtime: &Runtime, store: &Sql, coun
         reason: "Mapping".to_owned(),
         etag: Some(etag.as_str().to_owned()),
         lineage: None,
+        written: None,
     });
     let mut moves: Vec<RefactorMove> = moves.collect();
     let mut number = 0;

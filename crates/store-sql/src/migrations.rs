@@ -51,6 +51,7 @@ macro_rules! files {
             "0038_held_groups",
             "0039_planned_refactors",
             "0040_tried_leftovers",
+            "0041_moves",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

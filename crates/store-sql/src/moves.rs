@@ -41,7 +41,7 @@ statements! {
     /// The rows are a JSON array. SQLite looks each of them up. Told the keys as well, it would look up all of the array for each
     /// key, and Postgres could read all references without them.
     BRING = ["UPDATE resource_references SET key = moved.arrives, id = moved.new_id, group_key = moved.new_group,
-            revision = moved.new_revision, updated_at = moved.moved_at FROM "]
+            revision = moved.new_revision, moves = resource_references.moves + 1, updated_at = moved.moved_at FROM "]
         postgres "(SELECT '~' || (row->>'from') AS aside, row->>'key' AS arrives, row->>'id' AS new_id,
                 row->>'group' AS new_group, (row->>'revision')::bigint AS new_revision, (row->>'at')::bigint AS moved_at
             FROM json_array_elements($1::json) AS given(row))"

@@ -26,7 +26,7 @@ macro_rules! columns {
 macro_rules! plain_columns {
     () => {
         "id, COALESCE(lineage, key) AS lineage, plane, account, region, identifier, owned, operation, provisioning_state, \
-         observed_at, created_at, updated_at, revision, tags, told_to_own, marked"
+         observed_at, created_at, updated_at, revision, moves, tags, told_to_own, marked"
     };
 }
 pub(crate) use {columns, plain_columns};
@@ -311,5 +311,6 @@ pub(crate) fn read(row: &Row) -> Result<Reference, Error> {
         created_at: Timestamp::from_millis(row.get("created_at")?),
         updated_at: Timestamp::from_millis(row.get("updated_at")?),
         revision: row.count("revision")?,
+        moves: row.count("moves")?,
     })
 }

@@ -52,7 +52,8 @@ pub trait Refactors: Send + Sync {
     /// operation or a leftover, or if a role assignment names it. It stays if it has a plan policy and `keeps_plan_policy`.
     ///
     /// A reference keeps its lineage, its AWS resource, its ownership, its tags, what was declared and what was observed. It gets
-    /// the next revision, and an ETag that its new id never had.
+    /// the next revision, and an ETag that its new id never had. The record tells what was [written](ucp_model::Reference::written)
+    /// of it before: what is taken back may have another ETag, if it was only moved since, and back again.
     ///
     /// If `history` is given, all groups that it names are locked, and its events come after theirs, whatever the clock says.
     ///
@@ -68,7 +69,7 @@ pub trait Refactors: Send + Sync {
     /// - [`Error::PreconditionFailed`] if a group that it creates exists. An undo takes such a group as it is.
     /// - [`Error::PreconditionFailed`] if its groups have had other events than `history` says.
     /// - [`Error::Busy`] if what moves, or what has one of its new ids, has a live operation.
-    /// - For each move: [`Error::PreconditionFailed`] if the reference does not exist or has another ETag, or if the new id has a
+    /// - For each move: [`Error::PreconditionFailed`] if the reference does not exist, has another ETag or was written since, or if the new id has a
     ///   reference that does not move; [`Error::NoSuchGroup`] if its new group does not exist; [`Error::OutcomeUnknown`] if its
     ///   state is `Unknown`, since the register knows it by its id; [`Error::PolicyLowered`] if `keeps_plan_policy` and its new
     ///   group takes more changes.

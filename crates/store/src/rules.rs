@@ -270,6 +270,7 @@ fn claim(
             created_at: now,
             updated_at: now,
             revision: 1,
+            moves: 0,
         }),
     }
 }

@@ -210,6 +210,7 @@ mod tests {
             created_at: now,
             updated_at: now,
             revision: 1,
+            moves: 0,
         }
     }
 

@@ -41,6 +41,7 @@ impl App {
                 reason: it.reason.as_str().to_owned(),
                 etag: Some(reference.etag().as_str().to_owned()),
                 lineage: None,
+                written: None,
             })
         });
         let moves: Vec<RefactorMove> = moves.collect();

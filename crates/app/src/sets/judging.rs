@@ -552,6 +552,7 @@ mod tests {
             created_at: now,
             updated_at: now,
             revision: 1,
+            moves: 0,
         };
         let references = (0..count).map(reference);
         references

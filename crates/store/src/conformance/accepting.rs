@@ -33,6 +33,7 @@ pub async fn a_new_alias_is_claimed_without_an_identifier(store: Engine) {
         created_at: at(1),
         updated_at: at(1),
         revision: 1,
+        moves: 0,
     };
     assert_eq!(accepted.reference, Some(expected.clone()));
     assert_eq!(reference(&store, "a").await, expected);

@@ -34,6 +34,7 @@ pub async fn applied_writes_the_reference(store: Engine) {
         created_at: at(1),
         updated_at: at(3),
         revision: 2,
+        moves: 0,
     };
     assert_eq!(reference(&store, "a").await, expected);
     assert_eq!(operation(&store, 1).await, end.operation);

@@ -481,6 +481,7 @@ pub(super) fn adopting(
         created_at,
         updated_at: at(24),
         revision,
+        moves: 0,
     };
     remembering(&new, at(24))
 }

@@ -170,6 +170,8 @@ macro_rules! conformance {
             }
             undoing {
                 an_undo_restores_everything
+                undos_can_be_stacked
+                what_was_written_is_not_taken_back
             }
             deploying {
                 a_deployment_is_accepted_with_the_moves

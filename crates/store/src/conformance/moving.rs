@@ -43,6 +43,7 @@ fn relocated(from: ReferenceId, to: ReferenceId, etag: Option<String>) -> Refact
         reason: "Mapping".to_owned(),
         etag,
         lineage: None,
+        written: None,
     }
 }
 
@@ -113,10 +114,12 @@ fn assert_moved(before: &Reference, after: &Reference) {
         id: after.id.clone(),
         updated_at: at(30),
         revision: after.revision,
+        moves: after.moves,
         ..before.clone()
     };
     assert_eq!(*after, expected);
     assert!(after.revision > before.revision);
+    assert_eq!(after.written(), before.written());
 }
 
 /// The end of a put whose create failed.

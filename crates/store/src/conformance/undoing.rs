@@ -9,9 +9,9 @@ use ucp_model::{
 
 use super::emptying::recorded;
 use super::fixture::*;
-use super::moving::{address, applying, moving};
+use super::moving::{address, aliases, applying, moving};
 use super::refactors::refactor_id;
-use crate::{ApplyRefactor, GroupUpdate, Precondition, ReferenceUpdate};
+use crate::{ApplyRefactor, Error, GroupUpdate, Precondition, ReferenceUpdate};
 
 /// The refactor that takes back what a record says.
 fn undo(record: &Refactor, number: u64) -> ApplyRefactor {
@@ -50,6 +50,7 @@ async fn everything(store: &Engine) -> (Vec<ResourceGroup>, BTreeMap<String, Ref
             let unwritten = Reference {
                 updated_at: Timestamp::default(),
                 revision: 0,
+                moves: 0,
                 ..reference
             };
             references.insert(id, unwritten);
@@ -144,4 +145,73 @@ pub async fn an_undo_restores_everything(store: Engine) {
     assert_eq!(again.content.groups, applied.content.groups);
     store.apply_refactor(undo(&again, 4)).await.unwrap();
     assert_eq!(everything(&store).await, before);
+}
+
+/// Moves an alias of the group `rg`.
+async fn move_alias(store: &Engine, number: u64, from: &str, to: &str) -> Refactor {
+    let new = aliases(store, number, &[(from, to)]).await;
+    store.apply_refactor(new).await.unwrap()
+}
+
+/// Each that is taken back leaves the ones before it as they were, and so does a way back by other refactors. No id gets an ETag
+/// again.
+pub async fn undos_can_be_stacked(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 100, "a", "x", true).await;
+    let etag = async |name: &str| reference(&store, name).await.etag();
+    let begun = etag("a").await;
+    let first = move_alias(&store, 1, "a", "b").await;
+    let once = etag("b").await;
+    let second = move_alias(&store, 2, "b", "c").await;
+    let undone = store.apply_refactor(undo(&second, 3)).await.unwrap();
+    assert_ne!(etag("b").await, once);
+    // What takes back the undo, and what takes back that.
+    let again = store.apply_refactor(undo(&undone, 4)).await.unwrap();
+    store.apply_refactor(undo(&again, 5)).await.unwrap();
+    move_alias(&store, 6, "b", "d").await;
+    move_alias(&store, 7, "d", "b").await;
+    store.apply_refactor(undo(&first, 8)).await.unwrap();
+    assert_ne!(etag("a").await, begun);
+    let read = store.get_refactor(refactor_id(1)).await.unwrap().unwrap();
+    assert_eq!(read.status, RefactorStatus::Undone);
+}
+
+/// By a put or an update, before or after the moves that are taken back. Nor what is elsewhere, or has another lineage.
+pub async fn what_was_written_is_not_taken_back(store: Engine) {
+    with_group(&store, "rg").await;
+    for (number, name) in [(100, "a"), (101, "b"), (102, "c"), (103, "d")] {
+        map(&store, number, name, name, true).await;
+    }
+    let refused = async |record: &Refactor, number| {
+        let refused = store.apply_refactor(undo(record, number)).await;
+        let is_refused = matches!(refused, Err(Error::PreconditionFailed));
+        assert!(is_refused, "{number}: {refused:?}");
+    };
+    let tagged = ReferenceUpdate {
+        tags: Some(BTreeMap::from([("k".to_owned(), "v".to_owned())])),
+        ..ReferenceUpdate::default()
+    };
+    let write = async |name: &str| {
+        let (id, correlation) = (alias(name), correlation());
+        let update = store.update_reference(&id, tagged.clone(), "ann", &correlation, at(31));
+        update.await.unwrap();
+    };
+    let first = move_alias(&store, 1, "a", "a1").await;
+    let second = move_alias(&store, 2, "a1", "a2").await;
+    refused(&first, 3).await;
+    store.apply_refactor(undo(&second, 4)).await.unwrap();
+    write("a1").await;
+    refused(&first, 5).await;
+
+    let first = move_alias(&store, 6, "b", "b1").await;
+    write("b1").await;
+    let second = move_alias(&store, 7, "b1", "b2").await;
+    store.apply_refactor(undo(&second, 8)).await.unwrap();
+    refused(&first, 9).await;
+
+    // Something else has come to the id, with as many writes.
+    let first = move_alias(&store, 10, "c", "c1").await;
+    move_alias(&store, 11, "c1", "c2").await;
+    move_alias(&store, 12, "d", "c1").await;
+    refused(&first, 13).await;
 }

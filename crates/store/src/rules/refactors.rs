@@ -146,8 +146,7 @@ pub fn relocate(new: &ApplyRefactor, before: &BeforeRefactor) -> Result<Relocate
         let reference = before.references.get(&it.from.key());
         let reference = reference.ok_or(Error::PreconditionFailed)?;
         let group = groups.get(&it.to.group.key()).ok_or(Error::NoSuchGroup)?;
-        let is_as_planned =
-            new.taken_back_by.is_some() || Some(reference.etag().as_str()) == it.etag.as_deref();
+        let is_as_planned = new.taken_back_by.is_some() || is_as_planned(it, reference, new);
         let is_occupied =
             !leave.contains(&it.to.key()) && before.references.contains_key(&it.to.key());
         if !is_as_planned || is_occupied || it.from.type_name.arm() != it.to.type_name.arm() {
@@ -172,6 +171,7 @@ pub fn relocate(new: &ApplyRefactor, before: &BeforeRefactor) -> Result<Relocate
             },
             updated_at: now,
             revision: reference.revision + 1,
+            moves: reference.moves + 1,
             ..reference.clone()
         };
         for id in [&reference.id, &after.id] {
@@ -211,6 +211,16 @@ fn is_there(it: &RefactorMove, new: &ApplyRefactor, before: &BeforeRefactor) -> 
         lineage.is_none_or(|lineage| *lineage == reference.lineage)
     };
     new.taken_back_by.is_none() || reference.is_some_and(is_same)
+}
+
+/// Whether what moves is what was planned. What is taken back may have moved since, and back again; records of earlier versions
+/// do not tell that.
+fn is_as_planned(it: &RefactorMove, reference: &Reference, new: &ApplyRefactor) -> bool {
+    let written = it.written.as_deref();
+    match written.filter(|_| new.record.content.undoes.is_some()) {
+        Some(written) => reference.written().as_str() == written,
+        None => it.etag.as_deref() == Some(reference.etag().as_str()),
+    }
 }
 
 /// Returns the operation that a refactor is deployed by, and the groups that it holds.
@@ -256,6 +266,7 @@ pub fn refactored(
             to: after.id.clone(),
             etag: Some(after.etag().as_str().to_owned()),
             lineage: Some(after.lineage.clone()),
+            written: Some(after.written().as_str().to_owned()),
             ..it
         })
     });
