@@ -303,6 +303,13 @@ impl Refactor {
     pub fn brings_events(&self) -> bool {
         self.status == RefactorStatus::Applied && !self.content.events.is_empty()
     }
+
+    /// Returns whether the record stays, so that it can be looked up and taken back: it is applied, was not undone, and has moved
+    /// something or brought events. An undo stays only if it has brought events again.
+    pub fn is_lasting(&self) -> bool {
+        let has_moved = self.content.undoes.is_none() && !self.content.moves.is_empty();
+        self.brings_events() || self.status == RefactorStatus::Applied && has_moved
+    }
 }
 
 #[cfg(test)]

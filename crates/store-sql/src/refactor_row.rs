@@ -11,7 +11,7 @@ use ucp_store::{Error, REFACTORS_MAX, refactor_place};
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
 use crate::json::{corrupt, from_json, parsed, to_json};
 
-/// When a record may be removed that is the history of its groups.
+/// When a record may be removed that stays.
 const NEVER: i64 = i64::MAX;
 
 /// The columns of a [`Refactor`].
@@ -222,7 +222,7 @@ fn keys(groups: &[GroupId]) -> Result<String, Error> {
 }
 
 fn over_at(refactor: &Refactor) -> i64 {
-    match refactor.brings_events() {
+    match refactor.is_lasting() {
         true => NEVER,
         false => refactor.changed_at.as_millis(),
     }

@@ -103,7 +103,7 @@ pub trait Refactors: Send + Sync {
     ) -> Result<Vec<RefactorEvent>, Error>;
 
     /// Removes up to `limit` records whose status is from before `before`, earliest first, and returns how many were removed.
-    /// Those that have brought events stay: they are the history of their groups.
+    /// Those that [last](Refactor::is_lasting) stay: what was applied and has moved something or brought events.
     async fn remove_refactors(&self, before: Timestamp, limit: usize) -> Result<u64, Error>;
 }
 

@@ -34,7 +34,7 @@ pub(super) fn relocation(reference: &Reference, to: ReferenceId) -> RefactorMove
     }
 }
 
-fn relocated(from: ReferenceId, to: ReferenceId, etag: Option<String>) -> RefactorMove {
+pub(super) fn relocated(from: ReferenceId, to: ReferenceId, etag: Option<String>) -> RefactorMove {
     RefactorMove {
         from,
         to,

@@ -7,6 +7,7 @@ use ucp_model::{
 };
 
 use super::fixture::*;
+use super::moving::relocated;
 use crate::{Precondition, refactor_place};
 
 pub(super) fn refactor_id(number: u64) -> RefactorId {
@@ -129,8 +130,23 @@ pub async fn the_history_of_groups_is_what_was_applied(store: Engine) {
     assert!(events(&[], 9).await.is_empty());
 }
 
-/// What has brought events is the history of its groups, and stays.
+/// What has brought events is the history of its groups, and stays. So does what has moved something, but for undos.
 pub async fn old_records_are_removed(store: Engine) {
+    let quiet = |number, undoes| Refactor {
+        content: RefactorContent {
+            named: vec![group("shop")],
+            moves: vec![relocated(alias("a"), alias("b"), None)],
+            undoes,
+            ..RefactorContent::default()
+        },
+        ..having(planned(number, &[], 0), RefactorStatus::Applied, 1)
+    };
+    let lasting = quiet(5, None);
+    keep(&store, &[lasting.clone(), quiet(6, Some(lasting.id))]).await;
+    assert_eq!(store.remove_refactors(at(5), 9).await.unwrap(), 1);
+    let read = store.get_refactor(lasting.id).await.unwrap();
+    assert_eq!(read, Some(lasting));
+
     let all = [
         planned(1, &["web"], 1),
         having(planned(2, &["web"], 0), RefactorStatus::Undone, 2),

@@ -129,8 +129,7 @@ impl Refactors for Memory {
 
     async fn remove_refactors(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
         let mut tables = self.tables();
-        let is_old =
-            |refactor: &&Refactor| refactor.changed_at < before && !refactor.brings_events();
+        let is_old = |refactor: &&Refactor| refactor.changed_at < before && !refactor.is_lasting();
         let mut old: Vec<(Timestamp, RefactorId)> = tables
             .refactors
             .values()
