@@ -87,7 +87,9 @@ pub const LIMITS: &[Limit] = &[
         name: "refactor-history",
         what: "The refactors in the history of the groups that a refactor names",
         most: Most::Number(REFACTORS_MAX),
-        beyond: Beyond::Told("The history has the events of the first ones."),
+        beyond: Beyond::Told(
+            "The history has the events of the last ones, and a body with `history` is refused: 400 [`BadRequest`](errors/BadRequest.md).",
+        ),
     },
     Limit {
         name: "planes",

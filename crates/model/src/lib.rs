@@ -67,9 +67,9 @@ pub use limits::LIMITS;
 pub use mark::{Creation, Mark, Ownership};
 pub use operation::{Operation, State};
 pub use refactor::{
-    EventMove, GroupChanges, Refactor, RefactorAmbiguity, RefactorChanges, RefactorContent,
-    RefactorEnvironment, RefactorEvent, RefactorGroup, RefactorHistory, RefactorMove,
-    RefactorStatus, RefusedMove,
+    EventMove, EventsElsewhere, GroupChanges, Refactor, RefactorAmbiguity, RefactorChanges,
+    RefactorContent, RefactorEnvironment, RefactorEvent, RefactorGroup, RefactorHistory,
+    RefactorMove, RefactorStatus, RefusedMove,
 };
 pub use reference::{Baseline, Digest, ProvisioningState, Reference};
 pub use signing::{SIGNING, ambient_settings, is_ambient, without_ambient};

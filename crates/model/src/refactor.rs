@@ -214,6 +214,20 @@ pub struct RefactorHistory {
     pub common: Option<String>,
     /// The events of the request that the groups have yet to have.
     pub pending: Vec<String>,
+    /// Which of the events of the groups concern others too, that the request does not name. They are shown to those who may read
+    /// these.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<EventsElsewhere>,
+}
+
+/// Events that concern groups that a request does not name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EventsElsewhere {
+    /// The groups.
+    pub groups: Vec<GroupId>,
+    /// The ids of the events.
+    pub events: Vec<String>,
 }
 
 /// An event in the history of groups.

@@ -7,13 +7,13 @@ use ucp_model::operation::{State, Work};
 use ucp_model::{
     CorrelationId, Credential, CredentialId, GroupId, Identifier, Leftover, LeftoverId,
     NewCredential, NewPlane, NewResourceGroup, Operation, OperationId, PlanId, PlanPolicy, Plane,
-    PlaneId, PlaneKind, Refactor, RefactorEvent, RefactorId, Reference, ReferenceId, Register,
-    ResourceGroup, Review, RoleAssignmentId, Scope, Target, Timestamp, TrackRecord, TypeName,
+    PlaneId, PlaneKind, Refactor, RefactorId, Reference, ReferenceId, Register, ResourceGroup,
+    Review, RoleAssignmentId, Scope, Target, Timestamp, TrackRecord, TypeName,
 };
 use ucp_store::{
-    Accepted, Adoption, ApplyRefactor, AuditEvent, AuditEvents, AuditPlace, Basis, Claimed,
-    Credentials, Error, Event, FinishOperation, Forgotten, GroupDeletion, GroupUpdate, Groups,
-    KeptPlans, Lease, LeaseTerm, Leases, Leftovers, LiveOperations, NewOperation,
+    Accepted, Adoption, ApplyRefactor, AuditEvent, AuditEvents, AuditPlace, Basis, Brought,
+    Claimed, Credentials, Error, Event, FinishOperation, Forgotten, GroupDeletion, GroupUpdate,
+    Groups, KeptPlans, Lease, LeaseTerm, Leases, Leftovers, LiveOperations, NewOperation,
     NewRoleAssignment, OperationPage, Operations, OwnedPlace, Planes, Precondition, Reachable,
     RecordedAlias, RecordedTarget, Refactors, ReferenceUpdate, References, Retried, Reviewed,
     RoleAssignment, RoleAssignments, Sealed, SealedKey, SealedPlace, SealedValues, Store, Stored,
@@ -286,7 +286,7 @@ observed! {
             after: Option<(Timestamp, RefactorId)>,
             limit: usize
         ) -> Vec<Refactor>;
-        fn refactor_events(groups: &[GroupId], limit: usize) -> Vec<RefactorEvent>;
+        fn refactor_events(groups: &[GroupId], limit: usize) -> Vec<Brought>;
         fn remove_refactors(before: Timestamp, limit: usize) -> u64;
     }
 }

@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use ucp_model::excerpt;
-
 use crate::body::Declared;
 use crate::content::Sha;
 use crate::deployed::Deployed;
@@ -134,8 +132,7 @@ impl Judging<'_> {
             None => "from the beginning".to_owned(),
         };
         let message = format!(
-            "The history of the groups is another one {common}: they have had {}. Take the history that is recorded for them.",
-            excerpt(&history.environment.join(", "))
+            "The groups have had other events {common}. A plan without `history` tells those that you may see. Take them into yours."
         );
         self.refuse(RefusalCode::HistoryDiverged, &[], &[], message);
         let environments = self.refactor.environments.iter_mut();

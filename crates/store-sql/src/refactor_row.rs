@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ucp_model::{
     GroupId, Refactor, RefactorContent, RefactorEvent, RefactorId, RefactorStatus, Timestamp,
 };
-use ucp_store::{Error, REFACTORS_MAX, refactor_place};
+use ucp_store::{Brought, Error, REFACTORS_MAX, refactor_place};
 
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
 use crate::json::{corrupt, from_json, parsed, to_json};
@@ -41,13 +41,15 @@ statements! {
         postgres "= ANY(ARRAY(" sqlite "IN (" ["SELECT refactor FROM refactor_groups
             WHERE plane_key = $1 AND group_key = $2 AND (created_at, refactor) < ($3, $4)
             ORDER BY created_at DESC, refactor DESC LIMIT $5"] postgres "))" sqlite ")";
-    /// The groups are a JSON array. Each is looked up, for the first refactors in the history of all of them.
-    EVENTS = ["SELECT id, changed_at, events FROM refactors WHERE id "]
+    /// The groups are a JSON array. Each is looked up, for the last refactors in the history of all of them.
+    EVENTS = ["SELECT id, changed_at, events, (SELECT "]
+        postgres "json_agg(group_key)::text" sqlite "json_group_array(group_key)"
+        [" FROM refactor_groups WHERE refactor = refactors.id) AS named FROM refactors WHERE id "]
         postgres "= ANY(ARRAY(" sqlite "IN (" ["SELECT refactor FROM refactor_groups
             WHERE brought_at IS NOT NULL AND group_key "]
         postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
         sqlite "IN (SELECT value FROM json_each($1))" ["
-            GROUP BY brought_at, refactor ORDER BY brought_at, refactor LIMIT $2"] postgres "))" sqlite ")";
+            GROUP BY brought_at, refactor ORDER BY brought_at DESC, refactor DESC LIMIT $2"] postgres "))" sqlite ")";
     /// One that is applied meanwhile stays.
     REMOVE_PLANNED = ["DELETE FROM refactors WHERE status = 'Planned' AND id "] postgres "= ANY(ARRAY(" sqlite "IN ("
         ["SELECT id FROM refactors WHERE created_by = $1 AND status = 'Planned'
@@ -95,23 +97,23 @@ pub(crate) async fn list(
     Ok(listed)
 }
 
-/// Returns the events that the first `limit` refactors have brought which name these groups.
+/// Returns what the last `limit` refactors have brought that name these groups.
 pub(crate) async fn events(
     database: &Database,
     groups: &[GroupId],
     limit: usize,
-) -> Result<Vec<RefactorEvent>, Error> {
+) -> Result<Vec<Brought>, Error> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = database.read(EVENTS, values![keys(groups)?, limit]).await?;
     let brought = in_order(&rows)?.into_iter();
-    Ok(brought.map(|(_, event)| event).collect())
+    Ok(brought.map(|(_, brought)| brought).collect())
 }
 
 /// The same within a transaction that has the groups locked, with the time of each.
 pub(crate) async fn brought(
     transaction: &mut Transaction,
     groups: &[GroupId],
-) -> Result<Vec<(Timestamp, RefactorEvent)>, Abort> {
+) -> Result<Vec<(Timestamp, Brought)>, Abort> {
     let limit = i64::try_from(REFACTORS_MAX).unwrap_or(i64::MAX);
     let rows = transaction
         .fetch(EVENTS, values![keys(groups)?, limit])
@@ -119,17 +121,20 @@ pub(crate) async fn brought(
     Ok(in_order(&rows)?)
 }
 
-fn in_order(rows: &[Row]) -> Result<Vec<(Timestamp, RefactorEvent)>, Error> {
+fn in_order(rows: &[Row]) -> Result<Vec<(Timestamp, Brought)>, Error> {
     let brought = rows.iter().map(|row| {
         let place: (i64, &str) = (row.get("changed_at")?, row.get("id")?);
-        Ok((place, read_events(row)?))
+        let brought = Brought {
+            groups: from_json(row.get("named")?)?,
+            events: read_events(row)?,
+        };
+        Ok((place, brought))
     });
-    let brought: Result<BTreeMap<_, Vec<RefactorEvent>>, Error> = brought.collect();
-    let brought = brought?.into_iter().flat_map(|((at, _), events)| {
-        let at = Timestamp::from_millis(at);
-        events.into_iter().map(move |event| (at, event))
-    });
-    Ok(brought.collect())
+    let brought: Result<BTreeMap<_, Brought>, Error> = brought.collect();
+    let brought = brought?.into_iter();
+    Ok(brought
+        .map(|((at, _), brought)| (Timestamp::from_millis(at), brought))
+        .collect())
 }
 
 /// Removes up to `limit` records that are over since before then.

@@ -1,8 +1,8 @@
 //! The refactors.
 
 use async_trait::async_trait;
-use ucp_model::{GroupId, Refactor, RefactorEvent, RefactorId, Timestamp};
-use ucp_store::{ApplyRefactor, Error, Refactors};
+use ucp_model::{GroupId, Refactor, RefactorId, Timestamp};
+use ucp_store::{ApplyRefactor, Brought, Error, Refactors};
 
 use crate::database::transaction;
 use crate::{Sql, moves, refactor_row};
@@ -35,7 +35,7 @@ impl Refactors for Sql {
         &self,
         groups: &[GroupId],
         limit: usize,
-    ) -> Result<Vec<RefactorEvent>, Error> {
+    ) -> Result<Vec<Brought>, Error> {
         refactor_row::events(&self.database, groups, limit).await
     }
 

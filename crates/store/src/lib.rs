@@ -49,7 +49,7 @@ pub use operations::{
 pub use planes::{Planes, plane_keys};
 pub use precondition::{Precondition, Tags};
 pub use recorded::{Adoption, Basis, NewLook, RecordedAlias, RecordedTarget};
-pub use refactors::{ApplyRefactor, REFACTORS_MAX, Refactors, refactor_place};
+pub use refactors::{ApplyRefactor, Brought, REFACTORS_MAX, Refactors, refactor_place};
 pub use references::{Forgotten, ReferenceUpdate, References, reference_keys};
 pub use role_assignments::{
     NewRoleAssignment, RoleAssignment, RoleAssignments, role_assignment_keys,

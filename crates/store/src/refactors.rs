@@ -1,5 +1,7 @@
 //! Refactors: what was found, and what has come of it.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use ucp_model::{CorrelationId, GroupId, Refactor, RefactorEvent, RefactorId, Timestamp};
 
@@ -7,6 +9,15 @@ use crate::{Error, Lease, NewOperation};
 
 /// How many refactors the history of groups has at most, where it is compared.
 pub const REFACTORS_MAX: usize = 10_000;
+
+/// The events that a refactor has brought.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Brought {
+    /// The keys of all groups that it names.
+    pub groups: BTreeSet<String>,
+    /// The events, in their order.
+    pub events: Vec<RefactorEvent>,
+}
 
 /// A refactor to apply.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +31,7 @@ pub struct ApplyRefactor {
     /// removed: the caller may not approve any.
     pub keeps_plan_policy: bool,
     /// The events of its groups, by their ids, as [`refactor_events`](Refactors::refactor_events) returned them when it was
-    /// judged. `None` if they do not matter.
+    /// judged: those of the last [`REFACTORS_MAX`] refactors. `None` if they do not matter.
     pub history: Option<Vec<String>>,
     /// The operation that puts what changes once everything has moved: an apply to a group, with a deployment. It is accepted
     /// with the moves, and holds all groups of that deployment until it ends.
@@ -94,13 +105,13 @@ pub trait Refactors: Send + Sync {
     ) -> Result<Vec<Refactor>, Error>;
 
     /// Returns the history of groups: the events that refactors have brought which name any of them, in the order in which
-    /// they were applied, then by id. What was undone has brought none. It has events of up to `limit` refactors, the first
+    /// they were applied, then by id. What was undone has brought none. It has events of up to `limit` refactors, the last
     /// ones.
     async fn refactor_events(
         &self,
         groups: &[GroupId],
         limit: usize,
-    ) -> Result<Vec<RefactorEvent>, Error>;
+    ) -> Result<Vec<Brought>, Error>;
 
     /// Removes up to `limit` records whose status is from before `before`, earliest first, and returns how many were removed.
     /// Those that [last](Refactor::is_lasting) stay: what was applied and has moved something or brought events.

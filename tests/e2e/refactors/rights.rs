@@ -110,6 +110,25 @@ async fn who_may_change_all_groups_may_move(kind: StoreKind) {
         .expect(200)
         .body;
     assert_eq!(moves(&applied).len(), 1);
+    // The event is one of a group that he may not read, also in the record of another's plan.
+    let event = applied["name"].as_str().expect("a name");
+    let alone = super::body("plan", &[(OLD, vec![])]);
+    let mut seen = Value::Null;
+    for (who, environment) in [("bob", json!([])), ("eve", json!([event]))] {
+        let plan = post_as(&world, who, PLANE, &alone).await.expect(200).body;
+        assert_eq!(plan["history"]["environment"], environment, "{who}");
+        seen = plan;
+    }
+    let path_of_eve = seen["id"].as_str().expect("an id");
+    let shown = world.call_as("bob", "GET", path_of_eve, "").await;
+    assert_eq!(shown.expect(200).body["history"]["environment"], json!([]));
+    let other = json!({"mode": "apply", "history": [{"id": "mine", "moves": [
+        {"from": "rg/AWS.EC2/VPC/a", "to": "rg/AWS.EC2/VPC/b"}]}]});
+    let diverged = post_as(&world, "bob", PLANE, &with(alone, other)).await;
+    let diverged = diverged.expect(409);
+    let details = &diverged.body["error"]["details"];
+    assert_eq!(details[0]["code"], "HistoryDiverged", "{details}");
+    assert!(!diverged.text.contains(event), "{}", diverged.text);
     let undo = format!("{}/:undo", applied["id"].as_str().expect("an id"));
     post_as(&world, "bob", &undo, &json!({})).await.expect(404);
     post_as(&world, "ann", &undo, &json!({})).await.expect(200);

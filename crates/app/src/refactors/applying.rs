@@ -53,7 +53,7 @@ impl App {
                 let kept = self.parts.store.keep_refactor(planned.clone(), PLANS_MAX);
                 kept.await?;
                 Ok(Refactored {
-                    record: planned,
+                    record: caller.shown(planned),
                     deployment: None,
                 })
             }
@@ -126,6 +126,7 @@ impl App {
         let content = RefactorContent {
             history: RefactorHistory {
                 environment: history.ids(),
+                elsewhere: history.elsewhere,
                 ..RefactorHistory::default()
             },
             ..applied.inverse()
@@ -148,7 +149,7 @@ impl App {
         id: RefactorId,
         caller: &Caller,
     ) -> Result<Refactor, Rejection> {
-        let record = self.get_refactor(plane, id, caller).await?;
+        let record = self.recorded_refactor(plane, id, caller).await?;
         for group in &record.content.named {
             caller.judge_group(Right::Write, group, ACTION)?;
         }
@@ -209,7 +210,7 @@ impl App {
             None => None,
         };
         Ok(Refactored {
-            record: applied,
+            record: caller.shown(applied),
             deployment,
         })
     }

@@ -13,6 +13,7 @@ use ucp_plan::Desired;
 use ucp_refactor::{Base, Body, Declared, Deployed, Group, RESOURCES_MAX, Refactor, State};
 use ucp_schema::{Declaration, IdentifierOutcome, PROVISIONING_STATE, ResourceSchema};
 use ucp_seal::Keys;
+use ucp_store::REFACTORS_MAX;
 
 use super::deployed::{DefaultTags, compared};
 use super::found::{Found, FoundGroup, FoundPut, Tracked, as_made};
@@ -101,6 +102,12 @@ impl App {
             .await?;
         let ids: Vec<GroupId> = groups.iter().map(|group| group.id().clone()).collect();
         let history = self.history(&ids).await?;
+        if declared.history.is_some() && !history.is_whole {
+            let message = format!(
+                "The groups have had events of more than {REFACTORS_MAX} refactors, and no more are compared. Send no history."
+            );
+            return Err(invalid(vec![Detail::at("TooMany", message, "/history")]));
+        }
         let body = Body {
             base: declared.base.clone(),
             groups: named

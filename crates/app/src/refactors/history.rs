@@ -1,12 +1,12 @@
 //! Which events groups have had.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use ucp_model::{EventMove, GroupId, RefactorEvent};
+use ucp_model::{EventMove, EventsElsewhere, GroupId, Refactor, RefactorEvent};
 use ucp_refactor::{Event, Mapping};
-use ucp_store::REFACTORS_MAX;
+use ucp_store::{Brought, REFACTORS_MAX};
 
-use crate::{App, Rejection};
+use crate::{App, Caller, Rejection};
 
 /// The events that groups have had, in order.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +14,10 @@ pub(super) struct History {
     pub(super) events: Vec<RefactorEvent>,
     /// The ids of all that was brought.
     pub(super) brought: Vec<String>,
+    /// Which of them concern groups that were not asked for.
+    pub(super) elsewhere: Vec<EventsElsewhere>,
+    /// Whether there are no earlier ones.
+    pub(super) is_whole: bool,
 }
 
 impl History {
@@ -36,6 +40,8 @@ impl History {
         Self {
             events: events.into_iter().flatten().collect(),
             brought: all,
+            elsewhere: Vec::new(),
+            is_whole: true,
         }
     }
 
@@ -61,8 +67,52 @@ impl History {
 impl App {
     /// Returns the events that any of the groups has had.
     pub(super) async fn history(&self, groups: &[GroupId]) -> Result<History, Rejection> {
-        let brought = self.parts.store.refactor_events(groups, REFACTORS_MAX);
-        Ok(History::of(brought.await?))
+        let store = &self.parts.store;
+        let mut brought = store.refactor_events(groups, REFACTORS_MAX + 1).await?;
+        let is_whole = brought.len() <= REFACTORS_MAX;
+        if !is_whole {
+            brought.remove(0);
+        }
+        let elsewhere = elsewhere(groups, &brought);
+        let events = brought.into_iter().flat_map(|brought| brought.events);
+        Ok(History {
+            elsewhere,
+            is_whole,
+            ..History::of(events.collect())
+        })
+    }
+}
+
+/// Returns the events that concern other groups than these.
+fn elsewhere(groups: &[GroupId], brought: &[Brought]) -> Vec<EventsElsewhere> {
+    let asked: BTreeSet<String> = groups.iter().map(GroupId::key).collect();
+    let mut found: BTreeMap<Vec<&String>, Vec<String>> = BTreeMap::new();
+    for brought in brought {
+        let others: Vec<&String> = brought.groups.difference(&asked).collect();
+        if !others.is_empty() {
+            let ids = brought.events.iter().map(|event| event.id.clone());
+            found.entry(others).or_default().extend(ids);
+        }
+    }
+    let found = found.into_iter();
+    found
+        .map(|(groups, events)| EventsElsewhere {
+            groups: groups.iter().filter_map(|key| key.parse().ok()).collect(),
+            events,
+        })
+        .collect()
+}
+
+impl Caller {
+    /// Returns a record without the events of groups that the caller may not read.
+    pub(super) fn shown(&self, mut record: Refactor) -> Refactor {
+        let history = &mut record.content.history;
+        let is_hidden =
+            |it: &&EventsElsewhere| !it.groups.iter().all(|group| self.reads_group(group));
+        let hidden = history.elsewhere.iter().filter(is_hidden);
+        let hidden: BTreeSet<&String> = hidden.flat_map(|it| &it.events).collect();
+        history.environment.retain(|id| !hidden.contains(id));
+        record
     }
 }
 

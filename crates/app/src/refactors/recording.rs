@@ -100,6 +100,7 @@ impl App {
                 environment: refactor.history.environment,
                 common: refactor.history.common,
                 pending: refactor.history.pending,
+                elsewhere: history.elsewhere,
             },
             moves,
             groups: changes,

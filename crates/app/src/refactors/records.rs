@@ -32,6 +32,17 @@ impl App {
         id: RefactorId,
         caller: &Caller,
     ) -> Result<Refactor, Rejection> {
+        let recorded = self.recorded_refactor(plane, id, caller).await?;
+        Ok(caller.shown(recorded))
+    }
+
+    /// Returns a record that the caller may read, with all that it has.
+    pub(super) async fn recorded_refactor(
+        &self,
+        plane: &str,
+        id: RefactorId,
+        caller: &Caller,
+    ) -> Result<Refactor, Rejection> {
         let found = self.parts.store.get_refactor(id).await?;
         let found = found.filter(|record| record.plane.eq_ignore_ascii_case(plane));
         let shown = found.filter(|record| caller.reads_refactor(record));
@@ -76,7 +87,8 @@ impl App {
                 break after;
             }
         };
-        Ok((Listed::of(shown, top), next))
+        let shown = shown.into_iter().map(|it| caller.shown(it));
+        Ok((Listed::of(shown.collect(), top), next))
     }
 }
 

@@ -463,12 +463,12 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                 2 * PAGE,
             ),
         ),
-        // All of the history of the groups, and a page of records.
+        // All of the history of the groups, and a page of records with the groups of each.
         (
             "refactor_row::EVENTS",
             (
                 values![r#"["group-100", "group-none"]"#, limit],
-                IN_GROUP / 2 + PAGE,
+                IN_GROUP / 2 + 3 * PAGE,
             ),
         ),
         // Twice: the rows are found, and then deleted.

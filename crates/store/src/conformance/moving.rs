@@ -467,6 +467,7 @@ pub async fn only_the_history_that_was_read_goes_on(store: Engine) {
     let applied = store.apply_refactor(late).await.unwrap();
     assert!(applied.changed_at > first.record.changed_at);
     let events = store.refactor_events(&[group("rg")], 9).await.unwrap();
-    let ids: Vec<&str> = events.iter().map(|event| event.id.as_str()).collect();
+    let events = events.iter().flat_map(|brought| &brought.events);
+    let ids: Vec<&str> = events.map(|event| event.id.as_str()).collect();
     assert_eq!(ids, ["e1", "e5"]);
 }

@@ -120,14 +120,20 @@ pub async fn the_history_of_groups_is_what_was_applied(store: Engine) {
     let events = async |groups: &[&str], limit| {
         let groups: Vec<_> = groups.iter().map(|name| group(name)).collect();
         let events = store.refactor_events(&groups, limit).await.unwrap();
-        events.into_iter().map(|event| event.id).collect::<Vec<_>>()
+        let events = events.into_iter().flat_map(|brought| brought.events);
+        events.map(|event| event.id).collect::<Vec<_>>()
     };
     assert_eq!(events(&["Web", "shop"], 9).await, ["e2", "e7", "e1"]);
     // One that names several of the groups counts once.
     assert_eq!(events(&["Web", "shop"], 3).await, ["e2", "e7", "e1"]);
-    assert_eq!(events(&["web", "shop"], 2).await, ["e2", "e7"]);
+    // The last ones, if there are more.
+    assert_eq!(events(&["web", "shop"], 2).await, ["e7", "e1"]);
     assert_eq!(events(&["shop", "other"], 9).await, ["e3", "e7", "e1"]);
     assert!(events(&[], 9).await.is_empty());
+    // With all that each of them names.
+    let of_shop = store.refactor_events(&[group("Shop")], 1).await.unwrap();
+    let named = ["web", "shop"].map(|name| group(name).key());
+    assert_eq!(of_shop[0].groups, named.into());
 }
 
 /// What has brought events is the history of its groups, and stays. So does what has moved something, but for undos.

@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use ucp_model::operation::Work;
 use ucp_model::{
-    GroupId, OperationId, Refactor, RefactorEvent, RefactorId, RefactorStatus, ResourceGroup,
-    Timestamp,
+    GroupId, OperationId, Refactor, RefactorId, RefactorStatus, ResourceGroup, Timestamp,
 };
 
 use super::Memory;
 use super::tables::{Row, Tables};
 use crate::rules::{self, BeforeRefactor, Relocated};
 use crate::{
-    ApplyRefactor, Documents, Error, NewWork, REFACTORS_MAX, Refactors, place, refactor_place,
+    ApplyRefactor, Brought, Documents, Error, NewWork, REFACTORS_MAX, Refactors, place,
+    refactor_place,
 };
 
 #[async_trait]
@@ -122,9 +122,9 @@ impl Refactors for Memory {
         &self,
         groups: &[GroupId],
         limit: usize,
-    ) -> Result<Vec<RefactorEvent>, Error> {
+    ) -> Result<Vec<Brought>, Error> {
         let brought = self.tables().brought(groups, limit).into_iter();
-        Ok(brought.map(|(_, event)| event).collect())
+        Ok(brought.map(|(_, brought)| brought).collect())
     }
 
     async fn remove_refactors(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {
@@ -147,8 +147,8 @@ impl Refactors for Memory {
 }
 
 impl Tables {
-    /// The events that refactors have brought to any of these groups, with the time of each, in order.
-    fn brought(&self, groups: &[GroupId], limit: usize) -> Vec<(Timestamp, RefactorEvent)> {
+    /// What the last refactors have brought to any of these groups, with the time of each, in order.
+    fn brought(&self, groups: &[GroupId], limit: usize) -> Vec<(Timestamp, Brought)> {
         let keys: BTreeSet<String> = groups.iter().map(GroupId::key).collect();
         let is_of = |refactor: &&Refactor| {
             let is_kept = |key: &&String| {
@@ -159,10 +159,15 @@ impl Tables {
         };
         let mut of: Vec<&Refactor> = self.refactors.values().filter(is_of).collect();
         of.sort_unstable_by_key(|refactor| (refactor.changed_at, refactor.id));
-        let of = of.into_iter().take(limit);
-        of.flat_map(|refactor| {
-            let events = refactor.content.events.iter();
-            events.map(|event| (refactor.changed_at, event.clone()))
+        let first = of.len().saturating_sub(limit);
+        let of = of.into_iter().skip(first);
+        of.map(|refactor| {
+            let content = &refactor.content;
+            let brought = Brought {
+                groups: content.named.iter().map(GroupId::key).collect(),
+                events: content.events.clone(),
+            };
+            (refactor.changed_at, brought)
         })
         .collect()
     }

@@ -6,13 +6,15 @@ use std::time::Duration;
 use ucp_model::operation::group::{Application, Task};
 use ucp_model::operation::{GroupWork, Work};
 use ucp_model::{
-    GroupId, NewResourceGroup, Operation, ProvisioningState, Refactor, RefactorEvent,
-    RefactorGroup, RefactorMove, RefactorStatus, Reference, ReferenceId, ResourceGroup, Timestamp,
+    GroupId, NewResourceGroup, Operation, ProvisioningState, Refactor, RefactorGroup, RefactorMove,
+    RefactorStatus, Reference, ReferenceId, ResourceGroup, Timestamp,
 };
 
 use super::history::moved;
 use super::{judge_forgetting, judge_policy, refuse_busy};
-use crate::{ApplyRefactor, AuditEvent, AuditOutcome, Error, Event, NewOperation, NewWork};
+use crate::{
+    ApplyRefactor, AuditEvent, AuditOutcome, Brought, Error, Event, NewOperation, NewWork,
+};
 
 /// Returns why the recorded status of a refactor does not permit that it is `applied`, or undone.
 pub fn refuse_status(recorded: &Refactor, permitted: RefactorStatus) -> Result<(), Error> {
@@ -63,13 +65,13 @@ pub fn addresses_of(new: &ApplyRefactor) -> BTreeSet<String> {
 /// brought these events, each with its time, whatever the clock says.
 pub fn after_history(
     new: &ApplyRefactor,
-    brought: &[(Timestamp, RefactorEvent)],
+    brought: &[(Timestamp, Brought)],
 ) -> Result<Timestamp, Error> {
     let Some(history) = &new.history else {
         return Ok(new.record.changed_at);
     };
-    let had = brought.iter().map(|(_, event)| &event.id);
-    if !had.eq(history) {
+    let had = brought.iter().flat_map(|(_, brought)| &brought.events);
+    if !had.map(|event| &event.id).eq(history) {
         return Err(Error::PreconditionFailed);
     }
     let last = brought
