@@ -18,7 +18,7 @@ async fn all_that_is_wrong_is_told_at_once(world: &World) {
         "groups": [{"name": OLD, "resources": resources}, {"name": "x/y", "resources": []}, {"name": "q"},
             {"name": "tagged", "resources": [], "tags": 7}],
         "moves": [{"from": "nonsense", "to": "rg/AWS.Logs/LogGroup/a"}],
-        "exclude": ["?"]});
+        "exclude": ["?"], "onAmbiguity": "guess", "emptiedGroups": 7});
     world.expect_log("no schema");
     let refused = post(world, PLANE, &body).await.expect(400);
     assert_eq!(refused.code(), "BadRequest");
@@ -31,6 +31,7 @@ async fn all_that_is_wrong_is_told_at_once(world: &World) {
         .collect();
     targets.sort_unstable();
     let expected = [
+        "/emptiedGroups",
         "/exclude/0",
         "/groups/0/resources/0/properties/LogGroupName",
         "/groups/0/resources/1/type",
@@ -43,6 +44,7 @@ async fn all_that_is_wrong_is_told_at_once(world: &World) {
         "/groups/2/resources",
         "/groups/3",
         "/moves/0/from",
+        "/onAmbiguity",
     ];
     assert_eq!(targets, expected, "{}", refused.text);
 }

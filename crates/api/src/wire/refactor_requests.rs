@@ -198,21 +198,34 @@ impl RefactorRequest {
         groups.map_or(1, Vec::len)
     }
 
-    /// Reads what is to be refactored at `base`. What is wrong with a group or a resource is noted in its place.
+    /// Reads what is to be refactored at `base`. What is wrong with a member, a group or a resource is noted in its place.
     pub(crate) fn read(
         body: Map<String, Value>,
         base: RefactorBase,
     ) -> Result<DeclaredRefactor, Problem> {
-        let request: Self = members::read(&Value::Object(body))?;
+        let (request, wrong) = Self::members(body)?;
+        let first = wrong.first().map(|detail| {
+            let problem = Problem::bad_request(detail.message.clone());
+            problem.at(detail.target.clone().unwrap_or_default())
+        });
+        let declared = request.declared(wrong, base);
+        declared.map_err(|problem| first.unwrap_or(problem))
+    }
+
+    fn declared(self, wrong: Vec<Detail>, base: RefactorBase) -> Result<DeclaredRefactor, Problem> {
+        let request = self;
         let required = |name: &str| Problem::bad_request(format!("/{name}: is required."));
-        let mode = match request.mode.ok_or_else(|| required("mode"))? {
-            RefactorMode::Plan => ucp_app::RefactorMode::Plan,
-            RefactorMode::Apply => ucp_app::RefactorMode::Apply,
+        let is_noted = |name: &str| wrong.iter().any(|it| it.target.as_deref() == Some(name));
+        let mode = match request.mode {
+            Some(RefactorMode::Apply) => ucp_app::RefactorMode::Apply,
+            Some(RefactorMode::Plan) => ucp_app::RefactorMode::Plan,
+            None if is_noted("/mode") => ucp_app::RefactorMode::Plan,
+            None => return Err(required("mode")),
         };
         judge_history(request.history.as_deref().unwrap_or_default())?;
         let mut reading = Reading {
             scope: request.scope,
-            groups: Vec::new(),
+            groups: wrong.into_iter().map(Err).collect(),
             resources: Vec::new(),
         };
         match (&base, request.groups, request.resources) {
@@ -272,6 +285,28 @@ impl RefactorRequest {
             deploy: request.deploy.then_some(request.on_failure),
             fingerprint: request.fingerprint,
         })
+    }
+}
+
+impl RefactorRequest {
+    /// Reads the members. What is wrong with one is noted in its place, and the member is left out.
+    fn members(body: Map<String, Value>) -> Result<(Self, Vec<Detail>), Problem> {
+        let mut body = Value::Object(body);
+        let mut wrong = Vec::new();
+        loop {
+            let misfit = match members::read(&body) {
+                Ok(request) => return Ok((request, wrong)),
+                Err(misfit) => misfit,
+            };
+            let name = misfit.place().split('/').nth(1).unwrap_or_default();
+            let is_needed = ["groups", "resources"].contains(&name);
+            let members = body.as_object_mut().filter(|_| !is_needed);
+            if members.and_then(|it| it.shift_remove(name)).is_none() {
+                return Err(misfit.into());
+            }
+            let place = misfit.place().to_owned();
+            wrong.push(Detail::at("BadRequest", misfit.message, place));
+        }
     }
 }
 
