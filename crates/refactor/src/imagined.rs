@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 use ucp_model::{Identifier, ReferenceId};
-use ucp_set::{Link, resolve};
+use ucp_set::{Link, resolve, visit};
 
 use crate::body::{Body, Declared};
 use crate::check;
@@ -25,7 +25,7 @@ struct Imagined {
 impl Imagined {
     fn value(&self, link: &Link) -> Value {
         let declared = link.value_in(&self.identifier, Some(&self.properties));
-        declared.unwrap_or_else(|| {
+        declared.filter(is_known).unwrap_or_else(|| {
             let place = link.pointer.as_ref().map_or("", |pointer| pointer.as_str());
             let value = Value::from(stand_in(&link.reference, place));
             let mut attributes = self.attributes.borrow_mut();
@@ -44,7 +44,7 @@ pub fn imagine(body: &Body) -> Result<State, Vec<Problem>> {
         moves: Vec::new(),
         exclude: Vec::new(),
         history: None,
-        deploy: true,
+        deploy: false,
         ..body.clone()
     };
     let mut resources = Resources::of(&[], &alone.resources);
@@ -52,30 +52,36 @@ pub fn imagine(body: &Body) -> Result<State, Vec<Problem>> {
     let all: Vec<usize> = resources.all_declared().collect();
     let mut imagined: HashMap<String, Imagined> = HashMap::new();
     let (mut state, mut problems) = (State::default(), Vec::new());
-    for put in puts(&resources, &checked.names, &all, |_| false) {
-        let declared = &alone.resources[put.resource];
-        let value_of = |link: &Link| Some(imagined.get(&link.reference.key())?.value(link));
-        let properties = match resolve(&put.properties, value_of) {
-            Ok(properties) => properties,
-            Err(unresolved) => {
-                let place = format!("{}/properties", declared.place);
-                let message = format!("It cannot be resolved: {unresolved}.");
-                problems.push(Problem::new(place, ProblemCode::InvalidReference, message));
-                continue;
-            }
-        };
+    let puts = puts(&resources, &checked.names, &all, |_| false);
+    for put in &puts {
         let Declared {
             address,
             identifier,
             ..
-        } = declared;
+        } = &alone.resources[put.resource];
         let named = || Identifier::new(stand_in(address, ""));
         let resource = Imagined {
             identifier: identifier.clone().unwrap_or_else(named),
-            properties,
+            properties: put.properties.clone(),
             attributes: RefCell::default(),
         };
         imagined.insert(address.key(), resource);
+    }
+    for put in puts {
+        let Declared { place, address, .. } = &alone.resources[put.resource];
+        let value_of = |link: &Link| Some(imagined.get(&link.reference.key())?.value(link));
+        match resolve(&put.properties, value_of) {
+            Ok(properties) => {
+                if let Some(resource) = imagined.get_mut(&address.key()) {
+                    resource.properties = properties;
+                }
+            }
+            Err(unresolved) => {
+                let place = format!("{place}/properties");
+                let message = format!("It cannot be resolved: {unresolved}.");
+                problems.push(Problem::new(place, ProblemCode::InvalidReference, message));
+            }
+        }
     }
     if !problems.is_empty() {
         return Err(problems);
@@ -96,6 +102,13 @@ pub fn imagine(body: &Body) -> Result<State, Vec<Problem>> {
     }
     state.events = body.history.clone().unwrap_or_default();
     Ok(state)
+}
+
+/// Whether a declared value is all there. On a circle it may still refer to another resource.
+fn is_known(value: &Value) -> bool {
+    let mut is_known = true;
+    visit(value, |_, _| is_known = false);
+    is_known
 }
 
 fn stand_in(id: &ReferenceId, place: &str) -> String {

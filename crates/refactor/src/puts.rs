@@ -58,7 +58,7 @@ pub(crate) fn users(
     found.into_iter().collect()
 }
 
-/// Returns the puts of these declared resources, each after those that it refers to. `is_there` tells whether a resource will
+/// Returns the puts of these declared resources, each after those that it refers to, and last those on circles. `is_there` tells whether a resource will
 /// be at its address without a put.
 pub(crate) fn puts(
     resources: &Resources<'_>,
@@ -116,7 +116,10 @@ pub(crate) fn puts(
         .map(|needs| needs.into_iter().collect())
         .collect();
     let graph = Graph(needs);
-    let order = graph.sorted().order;
+    let mut order = graph.sorted().order;
+    // What is on a circle, or needs that, has no order.
+    let sorted: BTreeSet<usize> = order.iter().copied().collect();
+    order.extend((0..puts.len()).filter(|put| !sorted.contains(put)));
     let places: BTreeMap<usize, usize> = order.iter().copied().zip(0..).collect();
     order
         .iter()
