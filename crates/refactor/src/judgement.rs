@@ -185,6 +185,30 @@ impl Judging<'_> {
             };
             self.is_ambiguous(&deployed, &declared, reason);
         }
+        if self.pairing.is_unfinished {
+            self.unfinished();
+        }
+    }
+
+    /// What was not looked at to the end is an ambiguity too: what has texts with parts that are not known yet may be anything
+    /// that is left of its type.
+    fn unfinished(&mut self) {
+        let mut kinds: BTreeMap<(usize, usize), [Vec<usize>; 2]> = BTreeMap::new();
+        for resource in 0..self.resources.count() {
+            let is_declared = self.resources.is_declared(resource);
+            let content = self.pairing.content(resource);
+            let is_unread = content.is_some_and(|content| content.is_open);
+            if self.is_left_over(resource) && (!is_declared || is_unread) {
+                let environment = self.resources.environment(resource);
+                let kind = (environment, self.resources.type_of(resource));
+                kinds.entry(kind).or_default()[usize::from(is_declared)].push(resource);
+            }
+        }
+        for [deployed, declared] in kinds.into_values() {
+            if !deployed.is_empty() && !declared.is_empty() {
+                self.is_ambiguous(&deployed, &declared, AmbiguityReason::Identical);
+            }
+        }
     }
 
     fn is_left_over(&self, resource: usize) -> bool {

@@ -45,6 +45,7 @@ mod problem;
 mod puts;
 mod refactor;
 mod resources;
+mod settled;
 mod values;
 
 use crate::content::Reader;

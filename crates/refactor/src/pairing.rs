@@ -1,6 +1,6 @@
 //! Which deployed resource each declared one is: rules 1 to 3.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::check::{Checked, Step};
 use crate::content::{Content, Reader, Sha, Slot, sha};
@@ -8,10 +8,14 @@ use crate::history::Course;
 use crate::partition::{By, Colour, Graph, Partition};
 use crate::refactor::Reason;
 use crate::resources::Resources;
+use crate::settled::Settled;
 
-/// How often what was found is looked at for what follows from it. Each time, all that follows from the content is found
-/// at once, so more than a few times is only needed for declarations that are made for it. What is left is not guessed.
-const ROUNDS_MAX: usize = 20;
+/// How often everything is looked at for what follows from what was found, at least. Each time, all that follows from contents
+/// is found at once, so more than a few times is only needed for declarations that are made for it.
+const ROUNDS_MIN: usize = 20;
+
+/// How many resources are looked at in all these rounds, about. What is left then is not guessed.
+const LOOKS_MAX: usize = 200_000;
 
 /// What is known of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +47,12 @@ pub(crate) struct Pairing<'a> {
     contents: Vec<Option<Content>>,
     /// The digests of the contents, with their references open.
     digests: Vec<Option<Sha>>,
+    /// Those of which all that they refer to is known.
+    settled: Settled,
+    /// Those that refer to something that has become known since they were read.
+    stale: BTreeSet<usize>,
+    /// Whether more could be found, and it would take too long.
+    pub(crate) is_unfinished: bool,
     /// What was mapped, and cannot be.
     pub(crate) unmappable: Vec<Unmappable>,
     /// What has an identifier that several resources have.
@@ -65,6 +75,9 @@ impl<'a> Pairing<'a> {
             standing: vec![Standing::Open; resources.count()],
             contents: Vec::new(),
             digests: Vec::new(),
+            settled: Settled::of(resources.count()),
+            stale: BTreeSet::new(),
+            is_unfinished: false,
             unmappable: Vec::new(),
             same_identity: Vec::new(),
         }
@@ -77,17 +90,26 @@ impl<'a> Pairing<'a> {
         self.set_excluded_aside();
         self.contents.resize(self.resources.count(), None);
         self.digests.resize(self.resources.count(), None);
-        (0..self.resources.count()).for_each(|resource| self.read(resource));
-        for _ in 0..ROUNDS_MAX {
+        let count = self.resources.count();
+        (0..count).for_each(|resource| self.read(resource));
+        for resource in 0..count {
+            let targets = self.targets(resource);
+            targets.for_each(|target| self.settled.refers(resource, target));
+            self.classify(resource);
+        }
+        // The first round looks at all of them.
+        self.settled.take_pairs();
+        for _ in 0..ROUNDS_MIN.max(LOOKS_MAX / count.max(1)) {
             let found = self.next();
             if found.is_empty() {
                 return;
             }
-            self.pair_and_read(&found);
+            self.settle(found);
         }
         let classes = self.classes(&self.graph());
         let in_place = self.in_place(&classes);
-        self.pair_and_read(&in_place);
+        self.settle(in_place);
+        self.is_unfinished = !self.next().is_empty();
     }
 
     pub(crate) fn standing(&self, resource: usize) -> Standing {
@@ -130,16 +152,70 @@ impl<'a> Pairing<'a> {
         self.standing[declared] = Standing::Same(deployed, reason);
     }
 
-    /// Pairs what was found, and reads again what refers to it: AWS's values of it are known now.
-    fn pair_and_read(&mut self, found: &[Candidate]) {
-        found.iter().for_each(|candidate| self.pair(*candidate));
-        let graph = self.graph();
-        let declared = found.iter().map(|(_, declared, _)| *declared);
-        let users = declared.flat_map(|declared| graph.users(declared));
-        let mut users: Vec<usize> = users.collect();
-        users.sort_unstable();
-        users.dedup();
-        users.into_iter().for_each(|user| self.read(user));
+    /// Pairs what was found, and what follows from that at once. Who refers to it is read again: AWS's values of it are known
+    /// now.
+    fn settle(&mut self, mut found: Vec<Candidate>) {
+        while !found.is_empty() {
+            found.iter().for_each(|candidate| self.pair(*candidate));
+            let mut ready = BTreeSet::new();
+            for (deployed, declared, _) in found {
+                for end in [deployed, declared] {
+                    self.classify(end);
+                    for (user, is_ready) in self.settled.is_known(end) {
+                        self.stale.insert(user);
+                        ready.extend(is_ready.then_some(user));
+                    }
+                }
+            }
+            ready.into_iter().for_each(|user| self.refresh(user));
+            let pairs = self.settled.take_pairs().into_iter();
+            let pairs =
+                pairs.map(|(deployed, declared)| (deployed, declared, Some(Reason::Digest)));
+            found = self.without_reused_addresses(pairs.collect());
+        }
+        let stale = std::mem::take(&mut self.stale);
+        stale.into_iter().for_each(|user| self.refresh(user));
+    }
+
+    /// Reads a resource again that refers to something that has become known. What is deployed has its values already.
+    fn refresh(&mut self, user: usize) {
+        self.stale.remove(&user);
+        if self.resources.is_declared(user) {
+            self.read(user);
+            let targets = self.targets(user);
+            let deployed = targets.filter(|target| !self.resources.is_declared(*target));
+            deployed.for_each(|target| self.settled.refers(user, target));
+        }
+        self.classify(user);
+    }
+
+    /// Returns what a resource refers to.
+    fn targets(&self, resource: usize) -> std::vec::IntoIter<usize> {
+        let content = self.content(resource);
+        let slots = content.map_or(&[][..], |content| &content.slots);
+        let targets: Vec<usize> = slots.iter().map(|slot| slot.target).collect();
+        targets.into_iter()
+    }
+
+    /// Puts a resource into its class, if it is open and all that it refers to is known.
+    fn classify(&mut self, resource: usize) {
+        let targets = self.targets(resource);
+        let numbers = targets.map(|target| match self.colour(target) {
+            Colour::Known { number, .. } => Some(number),
+            Colour::Content(_) => None,
+        });
+        let (mut bytes, mut unknown) = (Vec::new(), 0);
+        for number in numbers {
+            match number {
+                Some(number) => bytes.extend(number.to_be_bytes()),
+                None => unknown += 1,
+            }
+        }
+        let digest = self.digests[resource].filter(|_| self.is_open(resource) && unknown == 0);
+        let class = digest.map(|digest| sha([&digest[..], &bytes]));
+        self.settled.has_unknown(resource, unknown);
+        let is_declared = self.resources.is_declared(resource);
+        self.settled.classify(resource, is_declared, class);
     }
 
     /// Rule 1: what the user says, the pending events of the history first.

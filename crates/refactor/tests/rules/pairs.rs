@@ -1,7 +1,7 @@
 //! Rules 1 to 3: what is the same.
 
 use serde_json::{Value, json};
-use ucp_refactor::{Declared, Deployed};
+use ucp_refactor::{Declared, Deployed, Refactor, refactor};
 
 use crate::world::*;
 
@@ -578,4 +578,56 @@ fn an_old_or_a_new_address_excludes_a_move() {
         body.moves = mappings(&[("s/AWS.SQS/Queue/a", "s/AWS.SQS/Queue/b")]);
         assert_moves(&judged(&state(vec![old("a", n(1))]), &body), &[]);
     }
+}
+
+/// Queues, each named after the ARN that AWS has given the one before it. Those of `changed` numbers keep their alias, and have
+/// another delay; all others are renamed.
+fn named_after_each_other(count: usize, is_changed: fn(usize) -> bool) -> Refactor {
+    let arn = |index: usize| format!("arn:{index}");
+    let deployed_at = |index: usize| {
+        let declared = match index.checked_sub(1) {
+            Some(before) => json!({"Name": format!("after {}", arn(before)), "Delay": 1}),
+            None => json!({"Name": "first", "Delay": 1}),
+        };
+        let attributes = json!({"/Arn": arn(index)});
+        let identifier = format!("id-{index}");
+        deployed(
+            &format!("s/{QUEUE}/old{index}"),
+            &identifier,
+            declared,
+            attributes,
+        )
+    };
+    let alias = |index: usize| match is_changed(index) {
+        true => format!("old{index}"),
+        false => format!("new{index}"),
+    };
+    let declared_at = |index: usize| {
+        let delay = if is_changed(index) { 2 } else { 1 };
+        let name = match index.checked_sub(1) {
+            Some(before) => {
+                let reference = format!("{QUEUE}/{}#/Arn", alias(before));
+                json!({"$concat": ["after ", {"$reference": reference}]})
+            }
+            None => json!("first"),
+        };
+        let properties = json!({"Name": name, "Delay": delay});
+        declared(&format!("s/{QUEUE}/{}", alias(index)), properties)
+    };
+    let state = state((0..count).map(deployed_at).collect());
+    let body = body((0..count).map(declared_at).collect(), &[]);
+    refactor(&state, &body, |_, _| true).expect("a good body")
+}
+
+/// However long the chain is.
+#[test]
+fn what_is_named_after_what_has_moved_is_found() {
+    let refactor = named_after_each_other(100, |_| false);
+    assert_eq!(refactor.moves.len(), 100);
+    assert_eq!(changes(&refactor), [[""; 0], [""; 0], [""; 0]]);
+    // Also where each other one was changed in its place.
+    let refactor = named_after_each_other(100, |index| index % 2 == 1);
+    assert_eq!(refactor.moves.len(), 50);
+    assert_eq!(refactor.changes.update.len(), 50);
+    assert_eq!(refactor.changes.create.len(), 0);
 }
