@@ -353,6 +353,6 @@ impl Checking<'_> {
 }
 
 /// Returns an address as users write it.
-fn in_words(id: &ReferenceId) -> String {
+pub(crate) fn in_words(id: &ReferenceId) -> String {
     format!("{}/{}/{}", id.group.name, id.type_name.arm(), id.alias)
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::body::Declared;
+use crate::check::in_words;
 use crate::content::Sha;
 use crate::deployed::Deployed;
 use crate::history::{Compared, Course};
@@ -151,15 +152,31 @@ impl Judging<'_> {
                         refused.from = vec![step.from_id.clone()];
                     }
                 }
-                Unmappable::Taken { deployed, declared } => self.taken(*deployed, *declared),
+                Unmappable::Taken { deployed, declared } => {
+                    let other = match self.pairing.standing(*declared) {
+                        Standing::Same(other, _) => Some(other),
+                        Standing::Open | Standing::Aside => None,
+                    };
+                    self.taken(*deployed, *declared, other);
+                }
             }
         }
     }
 
-    fn taken(&mut self, deployed: usize, declared: usize) {
-        let message = "Another resource stays at the new address. Move that one too, or choose another address.";
+    /// Refuses a move to an address where another one stays, or comes to.
+    fn taken(&mut self, deployed: usize, declared: usize, other: Option<usize>) {
+        let other_name = match other {
+            Some(other) => in_words(self.resources.id(other)),
+            None => "another resource".to_owned(),
+        };
+        let message = format!(
+            "The new address is that of {other_name}. Move that one too, or choose another address."
+        );
         let code = RefusalCode::TargetTaken;
-        self.refuse(code, &[deployed], &[declared], message.to_owned());
+        self.refuse(code, &[deployed], &[declared], message);
+        if let Some(other) = other {
+            self.is_named[other] = true;
+        }
     }
 
     /// Rule 4: a class that is left with both sides is an ambiguity.
@@ -319,11 +336,11 @@ impl Judging<'_> {
             };
             let declared = *declared;
             let there = self.resources.at(self.resources.address(declared)).deployed;
-            if there.is_none_or(|there| moves.contains_key(&there)) {
+            let Some(there) = there.filter(|there| !moves.contains_key(there)) else {
                 continue;
-            }
+            };
             moves.remove(&deployed);
-            self.taken(deployed, declared);
+            self.taken(deployed, declared, Some(there));
             let comes = self.resources.at(self.resources.address(deployed)).declared;
             if let Some(Standing::Same(other, _)) = comes.map(|comes| self.pairing.standing(comes))
             {
