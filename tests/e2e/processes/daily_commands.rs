@@ -140,7 +140,11 @@ async fn what_changes_is_put_once_it_has_moved() {
     let changed = renamed("audit").replace("RetentionInDays: 7", "RetentionInDays: 14");
     desk.write("body.yaml", &changed);
     let deploy = ["refactor", "-y", "--deploy", "-f", "body.yaml"];
-    let shown = ["Changed:\n  daily/audit\n", "| MOVED |", "Operation "];
+    let shown = [
+        "Changed:\n  daily/AWS.Logs/LogGroup/audit\n",
+        "| MOVED |",
+        "Operation ",
+    ];
     desk.ucp(&deploy).await.prints(0, &shown);
     let again = desk.ucp(&deploy).await;
     again.prints(0, &["Nothing to refactor.\n"]);
@@ -211,7 +215,8 @@ async fn what_is_ambiguous_or_refused_is_told_and_moves_nothing() {
     let told = desk.ucp(&all).await;
     let told = told.prints(
         3,
-        &["Detected ambiguities:\n  - daily/a\n  - daily/b\n  + daily/c\n  + daily/d\n    Identical\n"],
+        &["Detected ambiguities:\n  - daily/AWS.EC2/VPC/a\n  - daily/AWS.EC2/VPC/b\n  + daily/AWS.EC2/VPC/c\n  \
+           + daily/AWS.EC2/VPC/d\n    Identical\n"],
     );
     assert!(told.err.contains("onAmbiguity"), "{}", told.err);
     let mapping =

@@ -271,7 +271,7 @@ impl Refactor {
 
     /// Shows a plan. Returns the outcome if nothing moves because of what it says.
     fn judge(&self, plan: &Value, body: &Map<String, Value>) -> anyhow::Result<Option<Outcome>> {
-        output::show(self.output(), |paper| shown::plan(paper, plan, self.deploy))?;
+        output::show(self.output(), |paper| shown::plan(paper, plan))?;
         if !is_empty(&plan["refused"]) {
             self.print(plan)?;
             bail!("some moves cannot be, so nothing moves; correct what is refused above");

@@ -1,6 +1,6 @@
 //! What moves where.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use anstyle::Style;
@@ -13,15 +13,11 @@ use crate::id;
 
 const HEAD: [&str; 3] = ["Resource Type", "Old Alias", "New Alias"];
 
-/// Shows what was found, for each account and region: what moves, what is ambiguous, and what is refused. And what changes, if
-/// something moves or that is put.
-pub(crate) fn plan<W: Write>(paper: &mut Paper<W>, plan: &Value, is_put: bool) -> io::Result<()> {
+/// Shows what was found, for each account and region: what moves, what is ambiguous, and what is refused. Then what changes.
+pub(crate) fn plan<W: Write>(paper: &mut Paper<W>, plan: &Value) -> io::Result<()> {
     let found = environments(plan);
     if found.is_empty() {
         plain(paper, "Nothing to refactor.")?;
-        if !is_put {
-            return Ok(());
-        }
     }
     for (name, found) in &found {
         if !name.is_empty() {
@@ -51,19 +47,32 @@ pub(crate) fn plan<W: Write>(paper: &mut Paper<W>, plan: &Value, is_put: bool) -
             paper.blank()?;
         }
     }
+    let (changes, groups) = (&plan["changes"], &plan["groups"]);
     for (title, names) in [
-        ("Not deployed:", &plan["changes"]["create"]),
-        ("Changed:", &plan["changes"]["update"]),
-        ("Not declared:", &plan["changes"]["undeclared"]),
+        ("New groups:", &groups["create"]),
+        ("Removed groups:", &groups["remove"]),
+        ("Not deployed:", &changes["create"]),
+        ("Changed:", &changes["update"]),
+        ("Not declared:", &changes["undeclared"]),
     ] {
         let names = list(names);
         if !names.is_empty() {
             bold(paper, title)?;
             for name in names {
-                plain(paper, &format!("  {}", alias(name)))?;
+                plain(paper, &format!("  {}", address(name)))?;
             }
             paper.blank()?;
         }
+    }
+    let types = |names: &Value| -> BTreeSet<String> {
+        let names = list(names).iter();
+        names.filter_map(|name| Some(split(name)?.1)).collect()
+    };
+    let (created, undeclared) = (types(&changes["create"]), types(&changes["undeclared"]));
+    if !created.is_disjoint(&undeclared) {
+        let hint = "If something here was renamed and changed at once, say it in `moves`.";
+        plain(paper, hint)?;
+        paper.blank()?;
     }
     Ok(())
 }
@@ -159,7 +168,7 @@ fn moves<W: Write>(paper: &mut Paper<W>, moves: &[&Value], is_back: bool) -> io:
 fn both<W: Write>(paper: &mut Paper<W>, it: &Value) -> io::Result<()> {
     for (sign, names) in [("-", &it["from"]), ("+", &it["to"])] {
         for name in list(names) {
-            plain(paper, &format!("  {sign} {}", alias(name)))?;
+            plain(paper, &format!("  {sign} {}", address(name)))?;
         }
     }
     Ok(())
@@ -184,6 +193,24 @@ fn alias(id: &Value) -> String {
     let id = text(id);
     let group = id.split('/').nth(5).unwrap_or_default();
     format!("{group}/{}", id::last(id))
+}
+
+/// The address of a reference, as `moves` have it. Of a group its name.
+fn address(id: &Value) -> String {
+    match split(id) {
+        Some((group, type_name, alias)) => format!("{group}/{type_name}/{alias}"),
+        None => id::last(text(id)).to_owned(),
+    }
+}
+
+/// The group, the type and the alias of a reference.
+fn split(id: &Value) -> Option<(&str, String, &str)> {
+    let segments: Vec<&str> = text(id).split('/').collect();
+    let ["", _, _, _, _, group, _, namespace, resource, alias] = segments[..] else {
+        return None;
+    };
+    let resource = resource.trim_end_matches(":reference");
+    Some((group, format!("{namespace}/{resource}"), alias))
 }
 
 fn bold<W: Write>(paper: &mut Paper<W>, text: &str) -> io::Result<()> {
@@ -220,21 +247,23 @@ mod tests {
             "scope": scope("us-east-1"), "reason": "Digest"}],
             "ambiguities": [ambiguous("us-east-1", "x"), ambiguous("eu-west-1", "y")],
             "refused": [{"from": [], "to": [], "code": "HistoryDiverged", "message": "No."}],
+            "groups": {"create": ["/planes/radius/local/resourcegroups/web"], "remove": []},
             "changes": {"create": [], "update": [id("web", "logs")], "undeclared": []}})
     }
 
     #[test]
     fn each_environment_has_its_moves_and_ambiguities() {
         assert_eq!(
-            shown(|paper| plan(paper, &record(), false)),
+            shown(|paper| plan(paper, &record())),
             "Refused:\n    HistoryDiverged: No.\n\n\
              aws://123456789012/eu-west-1\n\
-             Detected ambiguities:\n  - a/y\n  + b/y\n    Identical\n\n\
+             Detected ambiguities:\n  - a/AWS.S3/Bucket/y\n  + b/AWS.S3/Bucket/y\n    Identical\n\n\
              aws://123456789012/us-east-1\n\
              Resource Type    Old Alias        New Alias\n\
              AWS::S3::Bucket  my-stack/bucket  web/origin\n\n\
-             Detected ambiguities:\n  - a/x\n  + b/x\n    Identical\n\n\
-             Changed:\n  web/logs\n\n"
+             Detected ambiguities:\n  - a/AWS.S3/Bucket/x\n  + b/AWS.S3/Bucket/x\n    Identical\n\n\
+             New groups:\n  web\n\n\
+             Changed:\n  web/AWS.S3/Bucket/logs\n\n"
         );
     }
 
@@ -269,8 +298,28 @@ mod tests {
     fn that_nothing_moves_is_told() {
         let nothing = json!({"moves": [], "ambiguities": [], "refused": []});
         assert_eq!(
-            shown(|paper| plan(paper, &nothing, true)),
+            shown(|paper| plan(paper, &nothing)),
             "Nothing to refactor.\n"
+        );
+    }
+
+    /// A put of it would make a double.
+    #[test]
+    fn what_was_renamed_and_changed_is_shown_although_nothing_moves() {
+        let mut record = record();
+        for name in ["moves", "ambiguities", "refused"] {
+            record[name] = json!([]);
+        }
+        record["groups"] = json!({"create": [], "remove": []});
+        let changed = record["changes"]["update"].take();
+        let id = |alias: &str| json!([text(&changed[0]).replace("logs", alias)]);
+        record["changes"] = json!({"create": id("new"), "update": [], "undeclared": id("old")});
+        assert_eq!(
+            shown(|paper| plan(paper, &record)),
+            "Nothing to refactor.\n\
+             Not deployed:\n  web/AWS.S3/Bucket/new\n\n\
+             Not declared:\n  web/AWS.S3/Bucket/old\n\n\
+             If something here was renamed and changed at once, say it in `moves`.\n\n"
         );
     }
 }
