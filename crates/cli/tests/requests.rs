@@ -14,6 +14,9 @@ use clap::{CommandFactory, Parser, Subcommand};
 use serde_json::{Value, json};
 use ucp_cli::command::{self, Command};
 
+#[path = "requests/refactors.rs"]
+mod refactors;
+
 const GROUP: &str = "/planes/radius/local/resourceGroups/demo";
 
 #[derive(Debug, Parser)]
@@ -398,90 +401,4 @@ fn a_list_is_read_to_its_last_page() {
     let answers = vec![page("a", Some(&second)), page("b", Some(&second))];
     let (outcome, _) = ucp(&["get", "-g", "demo"], answers);
     assert!(outcome.is_err());
-}
-
-/// Runs `ucp refactor --yes --deploy` with a mapping file that it records to. Returns the history in that, too.
-fn deploy(end: &Value, record: &Value) -> (anyhow::Result<ExitCode>, Vec<Asked>, Value) {
-    const RECORD: &str = "/planes/radius/local/providers/System.Resources/refactors/1";
-    let folder = tempfile::tempdir().expect("a folder");
-    let write = |name: &str, content: Value| {
-        let path = folder.path().join(name);
-        std::fs::write(&path, content.to_string()).expect("a file");
-        path.display().to_string()
-    };
-    let body = write("body.json", json!({"groups": []}));
-    let maps = write("maps.json", json!({}));
-    let id = |alias: &str| {
-        format!("/planes/radius/local/resourcegroups/g/providers/AWS.EC2/VPC:reference/{alias}")
-    };
-    let told = |status: &str| {
-        json!({"id": RECORD, "status": status, "fingerprint": "f", "refused": [], "ambiguities": [],
-            "moves": [{"from": id("a"), "to": id("b"), "type": "AWS.EC2/VPC"}],
-            "changes": {"create": [id("c")], "update": []}, "history": {"pending": []}})
-    };
-    let status =
-        "/planes/radius/local/providers/System.Resources/locations/global/operationStatuses/1";
-    let mut accepted = answer(202, told("Applied"));
-    let polled = (
-        "azure-asyncoperation",
-        format!("http://elsewhere.invalid{status}"),
-    );
-    accepted.headers.push(polled);
-    let answers = vec![
-        answer(200, told("Planned")),
-        answer(200, told("Planned")),
-        accepted,
-        answer(200, end.clone()),
-        answer(200, record.clone()),
-    ];
-    let arguments = [
-        "refactor",
-        "--yes",
-        "--deploy",
-        "-f",
-        &body,
-        "--mapping-file",
-        &maps,
-        "--record",
-        "e1",
-    ];
-    let (outcome, asked) = ucp(&arguments, answers);
-    let maps = std::fs::read_to_string(folder.path().join("maps.json")).expect("a file");
-    let maps: Value = serde_json::from_str(&maps).expect("JSON");
-    (outcome, asked, maps["history"].clone())
-}
-
-#[test]
-fn a_deployment_is_sent_with_what_was_shown_and_followed() {
-    let (outcome, asked, history) = deploy(&json!({"status": "Succeeded"}), &json!(null));
-    assert_eq!(outcome.expect("it is done"), ExitCode::SUCCESS);
-    let [
-        Asked(_, _, planned),
-        _,
-        Asked(_, _, sent),
-        Asked(polled, ..),
-    ] = &asked[..]
-    else {
-        panic!("{asked:?}");
-    };
-    assert_eq!(
-        (&planned["mode"], &planned["deploy"]),
-        (&json!("plan"), &json!(true))
-    );
-    let seen = (&sent["mode"], &sent["deploy"], &sent["fingerprint"]);
-    assert_eq!(seen, (&json!("apply"), &json!(true), &json!("f")));
-    assert!(polled.contains("operationStatuses"), "{polled}");
-    assert_eq!(history[0]["id"], "e1");
-}
-
-/// What has moved back is no event of the file.
-#[test]
-fn a_deployment_that_fails_says_so_and_records_nothing() {
-    let failed =
-        json!({"status": "Failed", "error": {"code": "RefactorFailed", "message": "1 of 1."}});
-    let (outcome, asked, history) = deploy(&failed, &json!({"status": "Undone"}));
-    let told = outcome.expect_err("it has failed").to_string();
-    assert!(told.starts_with("RefactorFailed"), "{told}");
-    assert!(asked[4].0.ends_with("/refactors/1"), "{asked:?}");
-    assert_eq!(history, json!(null));
 }

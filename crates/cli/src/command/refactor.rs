@@ -44,7 +44,7 @@ pub struct Refactor {
     /// Show what would move. Nothing moves.
     #[arg(long)]
     dry_run: bool,
-    /// Put what changes, once everything has moved. If a put fails, everything moves back, unless the file says
+    /// Put what changes, once everything has moved, as `"deploy": true` in the file does. If a put fails, everything moves back, unless the file says
     /// `"onFailure": "keep"`.
     #[arg(long, conflicts_with_all = ["undo", "offline"])]
     deploy: bool,
@@ -135,12 +135,14 @@ impl Refactor {
         if self.deploy {
             body.insert("deploy".to_owned(), Value::from(true));
         }
+        // The file may say it too.
+        let deploy = body.get("deploy").and_then(Value::as_bool) == Some(true);
         let mut plan = client.post(&path, &Value::Object(body.clone())).await?.body;
         if let Some(outcome) = self.judge(&plan, &body)? {
             return Ok(outcome);
         }
         let changes = &plan["changes"];
-        let is_put = self.deploy && !(is_empty(&changes["create"]) && is_empty(&changes["update"]));
+        let is_put = deploy && !(is_empty(&changes["create"]) && is_empty(&changes["update"]));
         let is_known = is_empty(&plan["moves"]) && is_empty(&plan["history"]["pending"]);
         if is_known && !is_put || self.dry_run {
             self.print(&plan)?;
@@ -175,7 +177,7 @@ impl Refactor {
             _ => None,
         };
         let moves = !is_empty(&plan["moves"]);
-        let reply = match self.deploy {
+        let reply = match deploy {
             true => {
                 body.insert("mode".to_owned(), Value::from("apply"));
                 body.insert("fingerprint".to_owned(), plan["fingerprint"].clone());
