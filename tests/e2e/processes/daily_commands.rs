@@ -99,9 +99,15 @@ async fn what_is_renamed_is_shown_moved_and_taken_back() {
     let back = "| MOVED | AWS::Logs::LogGroup | daily/audit | daily/logs\n";
     assert!(applied.err.contains(back), "{}", applied.err);
     let name = applied.json()["name"].as_str().expect("a name").to_owned();
-    desk.ucp(&["refactor", "-y", "--undo", &name])
-        .await
-        .prints(0, &[line]);
+    let declined = format!("refactor --undo {name}");
+    let declined = desk.ucp_on_a_terminal("n", &declined).await;
+    declined.prints(1, &["[y/N]", "Nothing moves."]);
+    let undo = ["refactor", "-y", "--undo", &name];
+    let shown = [&undo[..], &["--dry-run", "--json"]].concat();
+    let told = desk.ucp(&shown).await.prints(0, &[]).json();
+    assert_eq!(told["status"], "Applied");
+    let detailed = [&undo[..], &["--detailed-exitcode"]].concat();
+    desk.ucp(&detailed).await.prints(2, &[line]);
 }
 
 /// Others who have the file move the same.

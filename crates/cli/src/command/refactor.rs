@@ -146,11 +146,7 @@ impl Refactor {
         let is_known = is_empty(&plan["moves"]) && is_empty(&plan["history"]["pending"]);
         if is_known && !is_put || self.dry_run {
             self.print(&plan)?;
-            let moves = self.detailed_exitcode && !is_empty(&plan["moves"]);
-            return Ok(match moves {
-                true => Outcome::Changes,
-                false => Outcome::Done,
-            });
+            return Ok(self.moved(&plan));
         }
         if !self
             .consent
@@ -176,7 +172,7 @@ impl Refactor {
             }
             _ => None,
         };
-        let moves = !is_empty(&plan["moves"]);
+        let outcome = self.moved(&plan);
         let reply = match deploy {
             true => {
                 body.insert("mode".to_owned(), Value::from("apply"));
@@ -215,8 +211,7 @@ impl Refactor {
         }
         match refused {
             Some(refusal) => Err(refusal.into()),
-            None if self.detailed_exitcode && moves => Ok(Outcome::Changes),
-            None => Ok(Outcome::Done),
+            None => Ok(outcome),
         }
     }
 
@@ -265,10 +260,7 @@ impl Refactor {
         if let (Some(event), Some(file), true) = (&self.record, &self.mapping_file, moves) {
             record(file, &recorded(&body, event, &plan, self.base())?)?;
         }
-        Ok(match self.detailed_exitcode && moves {
-            true => Outcome::Changes,
-            false => Outcome::Done,
-        })
+        Ok(self.moved(&plan))
     }
 
     /// Shows a plan. Returns the outcome if nothing moves because of what it says.
@@ -295,7 +287,7 @@ impl Refactor {
             true => name.to_owned(),
             false => format!(
                 "/planes/radius/{}/providers/System.Resources/refactors/{}",
-                id::segment(&self.plane),
+                id::segment(self.base().0),
                 id::segment(name)
             ),
         };
@@ -303,7 +295,7 @@ impl Refactor {
         output::show(output, |paper| shown::back(paper, &record))?;
         if self.dry_run {
             self.print(&record)?;
-            return Ok(Outcome::Done);
+            return Ok(self.moved(&record));
         }
         if !self
             .consent
@@ -318,7 +310,15 @@ impl Refactor {
         let undone = client.post(&format!("{path}/:undo"), &seen).await?.body;
         output::show(output, |paper| shown::moved(paper, &undone))?;
         self.print(&undone)?;
-        Ok(Outcome::Done)
+        Ok(self.moved(&undone))
+    }
+
+    /// Returns what came of what was done, as the exit status tells it.
+    fn moved(&self, record: &Value) -> Outcome {
+        match self.detailed_exitcode && !is_empty(&record["moves"]) {
+            true => Outcome::Changes,
+            false => Outcome::Done,
+        }
     }
 
     /// Prints a record for programs.

@@ -34,6 +34,10 @@ fn accepted(record: Value) -> Answer {
     accepted
 }
 
+fn heads(asked: Vec<Asked>) -> Vec<String> {
+    asked.into_iter().map(|Asked(head, ..)| head).collect()
+}
+
 /// Runs `ucp refactor --yes --deploy` with a mapping file that it records to. Returns the history in that, too.
 fn deploy(end: &Value, record: &Value) -> (anyhow::Result<ExitCode>, Vec<Asked>, Value) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -119,6 +123,48 @@ fn a_file_may_say_that_it_is_deployed() {
     assert!(path.ends_with("/:refactor"), "{path}");
     let sent = (&sent["mode"], &sent["deploy"], &sent["onFailure"]);
     assert_eq!(sent, (&json!("apply"), &json!(true), &json!("keep")));
+}
+
+#[test]
+fn that_something_moves_is_told_by_the_exit_status() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let body = write(folder.path(), "body.json", &json!({"groups": []}));
+    let plan = || answer(200, told("Planned"));
+    let file = ["refactor", "--yes", "-f", &body, "--detailed-exitcode"];
+    let (outcome, asked) = ucp(&file, vec![plan(), answer(200, told("Applied"))]);
+    assert_eq!(outcome.expect("it is done"), ExitCode::from(2));
+    let refactor = "POST /planes/radius/local/:refactor".to_owned();
+    let apply = format!("POST {RECORD}/:apply");
+    assert_eq!(heads(asked), [refactor.clone(), apply]);
+
+    let shown = [&file[..], &["--dry-run"]].concat();
+    let (outcome, asked) = ucp(&shown, vec![plan()]);
+    assert_eq!(outcome.expect("it is shown"), ExitCode::from(2));
+    assert_eq!(heads(asked), [refactor]);
+}
+
+#[test]
+fn an_undo_is_of_the_plane_of_the_group() {
+    const ELSEWHERE: &str = "/planes/radius/x/providers/System.Resources/refactors/1";
+    let group = "/planes/radius/x/resourceGroups/g";
+    let undo = ["refactor", "--yes", "--undo", "1", "-g", group];
+    let applied = || answer(200, told("Applied"));
+    let (outcome, asked) = ucp(&undo, vec![applied(), applied()]);
+    assert_eq!(outcome.expect("it is done"), ExitCode::SUCCESS);
+    let [get, post] = [
+        format!("GET {ELSEWHERE}"),
+        format!("POST {ELSEWHERE}/:undo"),
+    ];
+    assert_eq!(heads(asked), [get.clone(), post.clone()]);
+
+    let detailed = [&undo[..], &["--detailed-exitcode"]].concat();
+    let (outcome, asked) = ucp(&detailed, vec![applied(), applied()]);
+    assert_eq!(outcome.expect("it is done"), ExitCode::from(2));
+    assert_eq!(heads(asked), [get.clone(), post]);
+    let shown = [&detailed[..], &["--dry-run"]].concat();
+    let (outcome, asked) = ucp(&shown, vec![applied()]);
+    assert_eq!(outcome.expect("it is shown"), ExitCode::from(2));
+    assert_eq!(heads(asked), [get]);
 }
 
 /// Without a server: what cannot be, and what nothing tells apart.
