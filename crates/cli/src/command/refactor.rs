@@ -333,6 +333,11 @@ impl Refactor {
     fn body(&self) -> anyhow::Result<Map<String, Value>> {
         let file = self.file.as_ref().context("--file is required")?;
         let mut body = object(file)?;
+        ensure!(
+            self.record.is_none() || body.get("history").is_none_or(Value::is_null),
+            "{}: history is given here, and --record appends to that of the mapping file; move it to the mapping file",
+            document::name(file)
+        );
         if let Some(file) = &self.mapping_file {
             ensure!(
                 !(document::is_stdin(file) && self.file.as_ref() == Some(file)),

@@ -167,6 +167,31 @@ fn an_undo_is_of_the_plane_of_the_group() {
     assert_eq!(heads(asked), [get]);
 }
 
+/// Or the next run would find two.
+#[test]
+fn a_history_is_recorded_where_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let body = json!({"groups": [], "history": [{"id": "e0", "moves": []}]});
+    let body = write(folder.path(), "body.json", &body);
+    let maps = write(folder.path(), "maps.json", &json!({}));
+    let arguments = [
+        "refactor",
+        "--yes",
+        "-f",
+        &body,
+        "--mapping-file",
+        &maps,
+        "--record",
+        "e1",
+    ];
+    let (outcome, asked) = ucp(&arguments, Vec::new());
+    let told = outcome.expect_err("it is refused").to_string();
+    assert!(told.contains("move it to the mapping file"), "{told}");
+    assert_eq!(heads(asked), [""; 0]);
+    let maps = std::fs::read_to_string(maps).expect("a file");
+    assert_eq!(maps, "{}");
+}
+
 /// Without a server: what cannot be, and what nothing tells apart.
 #[test]
 fn files_that_cannot_be_applied_are_told_by_the_exit_status() {
