@@ -3,6 +3,7 @@
 mod bodies;
 mod deploying;
 mod histories;
+mod refusals;
 mod rights;
 mod undoing;
 

@@ -1,5 +1,8 @@
 //! Refactors that are taken back.
 
+use ucp_simulator::faults::{fail, fault};
+use ucp_simulator::{Action, HandlerErrorCode};
+
 use super::*;
 
 /// What is known of everything, but for what each write changes.
@@ -131,4 +134,31 @@ async fn what_was_only_planned_is_not_undone(world: &World) {
         .await
         .expect(409);
     assert_eq!(refused.code(), "Conflict");
+}
+
+/// Also after a deployment that has taken its moves back.
+#[apply(on_every_store)]
+async fn refactors_are_taken_back_one_after_the_other(world: &World) {
+    world.put_and_settle(VPC, "a", vpc()).await;
+    let renamed = |alias: &str| body("apply", &[(OLD, vec![resource(alias, VPC, vpc())])]);
+    let first = refactor(world, &renamed("b")).await;
+    let second = refactor(world, &renamed("c")).await;
+    let undo = async |record: &Value| post(world, &path(record, "undo"), &json!({})).await;
+    undo(&second).await.expect(200);
+    let mut deployment = with(renamed("d"), json!({"deploy": true}));
+    let wrong = json!({"VpcId": "vpc-none", "CidrBlock": "10.0.1.0/24"});
+    let resources = deployment["groups"][0]["resources"].as_array_mut();
+    resources
+        .expect("resources")
+        .push(resource("sub", SUBNET, wrong));
+    let fails = fail(HandlerErrorCode::InvalidRequest).saying("No.");
+    world.aws.add_fault(fault(fails).on(Action::CreateResource));
+    let sent = deployment.to_string();
+    let reply = world.send_without_waiting("POST", PLANE, &sent).await;
+    let reply = reply.expect(202);
+    world.settle().await;
+    let status = world.status(&reply).await;
+    assert_eq!(status["error"]["code"], "RefactorFailed", "{status}");
+    undo(&first).await.expect(200);
+    reference(world, OLD, VPC, "a").await.expect(200);
 }
