@@ -39,14 +39,13 @@ pub(super) fn at_first(step: &Step<'_>, presence: Presence, plan: PlanOutcome) -
 
 /// Decides after a look at what may not be ours: it is gone, or it stays.
 pub(super) fn only(step: &Step<'_>, presence: &Presence) -> Decision {
-    let (Presence::Present { identifier, .. } | Presence::Unreadable(identifier)) = presence else {
-        return match presence {
-            Presence::Unknown(fault) => look_again(step, fault),
-            Presence::Absent if step.sightings.prove_absence(step.now) => {
-                concluding::deleted(step, "it is gone")
-            }
-            _ => missed(step, None, "not found, which proves nothing yet"),
-        };
+    let identifier = match presence {
+        Presence::Unknown(fault) => return look_again(step, fault),
+        Presence::Absent if step.sightings.prove_absence(step.now) => {
+            return concluding::deleted(step, "it is gone");
+        }
+        Presence::Absent => return missed(step, None, "not found, which proves nothing yet"),
+        Presence::Present { identifier, .. } | Presence::Unreadable(identifier) => identifier,
     };
     let message = format!(
         "'{identifier}' is still there. It may be wanted, so ucp does not delete it. If it is not, delete it by name. If it is, DELETE the leftover, which leaves the resource alone."
