@@ -209,7 +209,7 @@ fn who_needs_an_approval_learns_how_to_go_on() {
         json!({"error": {"code": "ApprovalRequired", "message": "The plan was not approved."}});
     let answers = vec![
         what_if(&json!({"planId": "0a-1"})),
-        answer(409, refused.clone()),
+        answer(409, refused),
     ];
     let (outcome, _) = apply(answers);
     let told = outcome.expect_err("it is refused").to_string();

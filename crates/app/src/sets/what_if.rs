@@ -47,7 +47,7 @@ impl Planned {
 
     /// Returns the same, with what AWS may assign anew unknown.
     fn opened(&self) -> Option<&Value> {
-        self.open.as_ref().or(self.now())
+        self.open.as_ref().or_else(|| self.now())
     }
 }
 
@@ -410,7 +410,9 @@ impl<'a> Foreseen<'a> {
         let is_open = !open.is_empty();
         for place in &open {
             let planned = planned.as_mut().and_then(|it| it.planned.as_mut());
-            planned.map(|model| make_unknown(model, place));
+            if let Some(model) = planned {
+                make_unknown(model, place);
+            }
             let shown = change.after.as_mut();
             let declared = declared.as_mut().map(|it| &mut it.properties);
             for properties in shown.into_iter().chain(declared) {
