@@ -507,8 +507,8 @@ async fn what_happened_long_ago_is_removed(world: &World) {
     world.step().await;
     let swept = world.sweep(month).await;
     let asked = Swept {
-        // Of the puts of the group and of the VPC, which ended later.
-        audit_events: 2,
+        // Of the puts of the group and of the VPC, under its alias and its type, which ended later.
+        audit_events: 3,
         ..Swept::default()
     };
     assert_eq!(swept, asked, "not a moment too early");

@@ -146,7 +146,7 @@ async fn refactors_are_taken_back_one_after_the_other(world: &World) {
     let undo = async |record: &Value| post(world, &path(record, "undo"), &json!({})).await;
     undo(&second).await.expect(200);
     let mut deployment = with(renamed("d"), json!({"deploy": true}));
-    let wrong = json!({"VpcId": "vpc-none", "CidrBlock": "10.0.1.0/24"});
+    let wrong = json!({"VpcId": "vpc-0123456789abcdef0", "CidrBlock": "10.0.1.0/24"});
     let resources = deployment["groups"][0]["resources"].as_array_mut();
     resources
         .expect("resources")
