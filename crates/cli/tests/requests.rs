@@ -207,10 +207,7 @@ fn a_plan_that_was_kept_is_applied_as_it_was_shown() {
 fn who_needs_an_approval_learns_how_to_go_on() {
     let refused =
         json!({"error": {"code": "ApprovalRequired", "message": "The plan was not approved."}});
-    let answers = vec![
-        what_if(&json!({"planId": "0a-1"})),
-        answer(409, refused),
-    ];
+    let answers = vec![what_if(&json!({"planId": "0a-1"})), answer(409, refused)];
     let (outcome, _) = apply(answers);
     let told = outcome.expect_err("it is refused").to_string();
     let next = format!("ucp apply --group {GROUP} --plan 0a-1");
