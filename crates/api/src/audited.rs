@@ -7,6 +7,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures_util::future::join_all;
 use ucp_access::{ANONYMOUS, GrantChange, Principal};
 use ucp_audit::{AuditEvent, AuditOutcome, NotRecorded};
 use ucp_listen::Peer;
@@ -99,10 +100,10 @@ impl Asked {
     }
 
     async fn record(&self, event: AuditEvent) -> Result<(), NotRecorded> {
-        for event in self.under_each_id(event) {
-            self.api.auditor.record(event).await?;
-        }
-        Ok(())
+        // All of them are on their way before the first is waited for.
+        let events = self.under_each_id(event).into_iter();
+        let recorded = events.map(|event| self.api.auditor.record(event));
+        join_all(recorded).await.into_iter().collect()
     }
 
     /// Returns the event of a request, after one under each AWS type whose resources it changes by an alias: who owns the
@@ -219,7 +220,10 @@ pub(crate) async fn recorded(request: Request, next: Next) -> Response {
     let response = next.run(request).await;
     unanswered.0 = None;
     let recorded = match response.extensions().get::<OneOfMany>() {
-        Some(OneOfMany) => asked.api.auditor.leave_out(),
+        Some(OneOfMany) => {
+            asked.api.auditor.leave_out();
+            Ok(())
+        }
         None => match asked.answered(&response) {
             Some(event) => asked.record(event).await,
             None => Ok(()),

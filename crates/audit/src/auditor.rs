@@ -106,13 +106,9 @@ impl Auditor {
 
     /// Waits for the turn of the recorder in which it writes the event.
     async fn written(&self, event: AuditEvent) -> Result<(), NotRecorded> {
-        let is_for_store = event.outcome != AuditOutcome::Unchanged;
+        // What is one of too many has changed nothing, and the next event counts it.
         let Some((event, place)) = self.admitted(event) else {
-            return if is_for_store {
-                Err(NotRecorded)
-            } else {
-                Ok(())
-            };
+            return Ok(());
         };
         let until = Instant::now() + PATIENCE;
         let Ok(Ok(permit)) = timeout_at(until, self.sender.clone().reserve_owned()).await else {
@@ -121,10 +117,9 @@ impl Auditor {
         };
         let (written, answer) = oneshot::channel();
         self.send(permit, Some((event, place)), Some(written));
-        let is_stored = place == Place::Store || !is_for_store;
         match timeout_at(until, answer).await {
-            Ok(Ok(true)) if is_stored => Ok(()),
-            Ok(Ok(true | false) | Err(_)) | Err(_) => Err(NotRecorded),
+            Ok(Ok(true)) => Ok(()),
+            Ok(Ok(false) | Err(_)) | Err(_) => Err(NotRecorded),
         }
     }
 
@@ -146,14 +141,10 @@ impl Auditor {
     }
 
     /// Counts a refusal that is not recorded. The next event says so, and the next line of the log.
-    pub fn leave_out(&self) -> Result<(), NotRecorded> {
+    pub fn leave_out(&self) {
         self.suppress(1);
         if self.is_logged {
             self.shared.unlogged.fetch_add(1, Ordering::Relaxed);
-        }
-        match self.waiting {
-            Waiting::No => Ok(()),
-            Waiting::Required => Err(NotRecorded),
         }
     }
 
