@@ -4,7 +4,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tracing::{info, warn};
 use ucp_model::operation::{Kind, Options};
-use ucp_model::{Clock, CorrelationId, Entropy, Leftover, OperationId, ReferenceId};
+use ucp_model::{Clock, CorrelationId, Entropy, Leftover, OperationId, ReferenceId, Timestamp};
 use ucp_schema::{ResourceSchema, ResourceTypes};
 use ucp_store::{Error, Leftovers, NewOperation, NewResourceWork, NewWork, Retried};
 
@@ -99,7 +99,7 @@ impl Keeper {
         let work = match leftover.undecided() {
             Some(reference) => resolve(leftover, reference),
             None if leftover.reason.is_ours() => delete(leftover, &schema)?,
-            None => look(leftover, &schema)?,
+            None => look(leftover, &schema, self.clock.now())?,
         };
         Some(NewOperation {
             id: OperationId(self.entropy.uuid("operation")),
@@ -141,10 +141,14 @@ fn delete(leftover: &Leftover, schema: &ResourceSchema) -> Option<NewResourceWor
     })
 }
 
-/// The operation that sees whether a leftover is gone that may not be ours, or may be wanted. `None` if no look can tell.
-fn look(leftover: &Leftover, schema: &ResourceSchema) -> Option<NewResourceWork> {
+/// The operation that sees whether a leftover is gone that may not be ours, or may be wanted. `None` if no look can tell, or AWS
+/// may still be making it.
+fn look(leftover: &Leftover, schema: &ResourceSchema, now: Timestamp) -> Option<NewResourceWork> {
     let can_be_seen = leftover.identifier.is_some() && schema.handlers().read;
-    can_be_seen.then(|| NewResourceWork {
+    let is_made = leftover
+        .create
+        .is_none_or(|create| create.may_show_until <= now);
+    (can_be_seen && is_made).then(|| NewResourceWork {
         identifier: leftover.identifier.clone(),
         is_referenced: true,
         looks_only: true,

@@ -49,12 +49,21 @@ struct Version {
     version: u32,
 }
 
-/// The version of [`Body`] that is written, and the latest one that can be read.
-const VERSION: u32 = 1;
+/// The latest version of [`Body`] that can be read.
+const VERSION: u32 = 2;
+
+/// Returns the version that is written. Programs that know the first one alone would delete what is only to be looked at.
+fn version(operation: &Operation) -> u32 {
+    let looks_only = operation
+        .work
+        .resource()
+        .is_some_and(|work| work.looks_only);
+    if looks_only { VERSION } else { 1 }
+}
 
 pub(crate) fn body(cipher: &dyn Cipher, operation: &Operation) -> Result<String, Error> {
     let body = Body {
-        version: VERSION,
+        version: version(operation),
         correlation_id: operation.header.correlation_id.clone(),
         caller: operation.header.caller.clone(),
         work: &operation.work,
