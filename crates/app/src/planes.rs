@@ -8,6 +8,7 @@ use ucp_model::{
 };
 use ucp_store::Precondition;
 
+use crate::known_assignments::Changing;
 use crate::listed::Named;
 use crate::{App, Caller, Listed, Rejection};
 
@@ -69,6 +70,11 @@ impl App {
         })
     }
 
+    /// Notes that roles may change: those of role assignments under a radius plane count while it exists.
+    fn changing_roles(&self, id: &PlaneId) -> Option<Changing<'_>> {
+        (id.kind == PlaneKind::Radius).then(|| self.assignments.changing())
+    }
+
     /// Creates the plane, or replaces its location, tags and settings.
     pub async fn put_plane(
         &self,
@@ -78,7 +84,7 @@ impl App {
         let id = put.id.clone();
         self.admit_plane(&id).await?;
         let store = &self.parts.store;
-        let _changing = self.assignments.changing();
+        let _changing = self.changing_roles(&id);
         let written = store.put_plane(put, precondition, self.now()).await;
         self.signing_changed(&id);
         match written {
@@ -126,7 +132,7 @@ impl App {
         id: &PlaneId,
         precondition: &Precondition,
     ) -> Result<bool, Rejection> {
-        let _changing = self.assignments.changing();
+        let _changing = self.changing_roles(id);
         let deleted = self.parts.store.delete_plane(id, precondition).await;
         self.signing_changed(id);
         match deleted {
