@@ -39,7 +39,11 @@ impl PlannedMember {
             // One of the two calls of a replacement that was planned.
             return None;
         }
-        if was_sent(work) && step == Some(PlannedStep::Nothing) {
+        // What stood in the way of a create may be somebody else's, and look the same.
+        let is_in_the_way = matches!(work.state, State::Adopting(_))
+            && work.retrying.is_none()
+            && !is_ours(work, presence);
+        if was_sent(work) && !is_in_the_way && step == Some(PlannedStep::Nothing) {
             // What was sent has come out as planned, although AWS reports an error.
             return None;
         }
@@ -595,6 +599,24 @@ mod tests {
         let other = made("other", Some("after"));
         assert_eq!(codes(&other, true), changed("/Description"));
         assert_eq!(codes(&other, false), changed(""));
+    }
+
+    /// Somebody else may have made the same under the name meanwhile.
+    #[test]
+    fn what_stands_in_the_way_of_a_create_is_a_departure_unless_it_is_ours() {
+        let declared = json!({"RoleName": "r", "Description": "after"});
+        let member = member(Some(&declared), &Value::Null);
+        let codes = |named| {
+            let taken = Failure::new(ErrorCode::AlreadyExists, "taken");
+            let work = ResourceWork {
+                named,
+                state: State::Adopting(taken),
+                ..work(false)
+            };
+            codes(&member, Some(&declared), &declared, &work)
+        };
+        assert_eq!(codes(false), changed(""));
+        assert_eq!(codes(true), []);
     }
 
     /// A create that has found the name taken, or has left something, has sent a change.
