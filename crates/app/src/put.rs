@@ -72,7 +72,7 @@ fn unseen(refused: Rejection) -> Rejection {
     match refused {
         Rejection::Conflict(mut failure) if failure.code == ErrorCode::PlanRequired.as_str() => {
             failure.message.push_str(
-                " AWS has not shown in time whether there is anything to change. If there is not, no plan is needed: try again.",
+                " AWS has not shown whether there is anything to change. If there is not, no plan is needed: try again, or ask for a plan.",
             );
             Rejection::Conflict(failure)
         }

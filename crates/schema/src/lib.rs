@@ -43,6 +43,7 @@ pub use resource_types::{ResourceTypes, UnknownType};
 pub use schema::{Handlers, Member, ReplacementStrategy, ResourceSchema};
 pub use transform::Transform;
 pub use unknown::{
-    holds_unknown, is_unknown, make_unknown, reserved_member, unknown, unknown_pointers,
+    holds_unknown, is_unknown, make_declared_unknown, make_unknown, reserved_member, unknown,
+    unknown_pointers,
 };
 pub use violation::{Violation, ViolationCode};

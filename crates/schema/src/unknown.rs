@@ -103,6 +103,28 @@ pub fn make_unknown(model: &mut Value, place: &str) {
     *at = unknown();
 }
 
+/// Makes the value at a JSON Pointer of a declaration unknown, whose lists keep their order.
+pub fn make_declared_unknown(declared: &mut Value, place: &str) {
+    let mut at = declared;
+    for token in place.split('/').skip(1).map(pointer::unescape) {
+        if is_unknown(at) {
+            return;
+        }
+        at = match at {
+            Value::Object(members) => members.entry(token).or_insert(Value::Null),
+            Value::Array(elements) => {
+                let element = token.parse().ok();
+                match element.and_then(|index: usize| elements.get_mut(index)) {
+                    Some(element) => element,
+                    None => return,
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => break,
+        };
+    }
+    *at = unknown();
+}
+
 /// Returns whether `value` is unknown.
 pub fn is_unknown(value: &Value) -> bool {
     value.as_object().is_some_and(|members| {
@@ -129,6 +151,19 @@ pub fn unknown_pointers(value: &Value) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_element_of_a_declared_list_is_unknown() {
+        let model = json!({"Rules": [{"Cidr": "a"}, {"Role": "b"}], "Name": "n"});
+        let opened = |make: fn(&mut Value, &str)| {
+            let mut model = model.clone();
+            make(&mut model, "/Rules/1/Role");
+            model["Rules"].clone()
+        };
+        assert_eq!(opened(make_unknown), unknown());
+        let declared = json!([{"Cidr": "a"}, {"Role": unknown()}]);
+        assert_eq!(opened(make_declared_unknown), declared);
+    }
 
     #[test]
     fn what_aws_may_assign_anew_is_unknown() {

@@ -11,7 +11,7 @@ use ucp_look::{LiveBasis, PlanBasis, PlannedMember, PlannedStep};
 use ucp_model::operation::group::Application;
 use ucp_model::{Detail, ErrorCode, Failure, FaultClass, GroupId, Identifier, Reference, Warning};
 use ucp_plan::{Delta, settled};
-use ucp_schema::{make_unknown, unknown_pointers};
+use ucp_schema::{make_declared_unknown, make_unknown, unknown_pointers};
 use ucp_set::{Declarations, Unresolved, links, resolve};
 
 use super::DeclaredSet;
@@ -413,12 +413,16 @@ impl<'a> Foreseen<'a> {
             if let Some(model) = planned {
                 make_unknown(model, place);
             }
-            let shown = change.after.as_mut();
-            let declared = declared.as_mut().map(|it| &mut it.properties);
-            for properties in shown.into_iter().chain(declared) {
-                let mut opened = Value::Object(std::mem::take(properties));
+            if let Some(shown) = change.after.as_mut() {
+                let mut opened = Value::Object(std::mem::take(shown));
                 make_unknown(&mut opened, place);
-                *properties = members(opened);
+                *shown = members(opened);
+            }
+            // Of a list, the other elements are compared before anything is sent.
+            if let Some(declared) = declared.as_mut() {
+                let mut opened = Value::Object(std::mem::take(&mut declared.properties));
+                make_declared_unknown(&mut opened, place);
+                declared.properties = members(opened);
             }
         }
         if let (true, Some(after)) = (is_open, &change.after) {

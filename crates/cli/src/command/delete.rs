@@ -74,7 +74,12 @@ async fn delete(
         (false, Some(plan)) => format!("{id}?planId={plan}"),
         (false, None) => id.to_string(),
     };
-    let reply = client.delete(&path).await.map_err(advised)?;
+    let reply = client.delete(&path).await;
+    let reply = match id.is_group() {
+        // No plan deletes a group.
+        true => reply?,
+        false => reply.map_err(advised)?,
+    };
     let Some(polling) = Polling::of(&reply) else {
         return Ok(match reply.status {
             StatusCode::NO_CONTENT => "there is nothing to delete",
