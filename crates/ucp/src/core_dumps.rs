@@ -20,7 +20,8 @@ pub(crate) fn prevent() {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use rustix::process::{dumpable_behavior, getrlimit};
 

@@ -10,7 +10,7 @@ use ucp_model::{
 };
 
 use super::fixture::*;
-use super::refactors::{planned, refactor_id};
+use super::refactors::{planned, refactor_id, relocated};
 use crate::{ApplyRefactor, Error, FinishOperation, GroupUpdate, Precondition, ReferenceUpdate};
 
 /// The id of an alias in a group.
@@ -31,19 +31,6 @@ pub(super) fn relocation(reference: &Reference, to: ReferenceId) -> RefactorMove
     RefactorMove {
         scope: reference.scope.clone(),
         ..relocated(reference.id.clone(), to, Some(etag))
-    }
-}
-
-pub(super) fn relocated(from: ReferenceId, to: ReferenceId, etag: Option<String>) -> RefactorMove {
-    RefactorMove {
-        from,
-        to,
-        scope: scope(),
-        identifier: None,
-        reason: "Mapping".to_owned(),
-        etag,
-        lineage: None,
-        written: None,
     }
 }
 

@@ -3,12 +3,26 @@
 use ucp_model::operation::Kind;
 use ucp_model::operation::group::Task;
 use ucp_model::{
-    Ended, EventMove, Refactor, RefactorContent, RefactorEvent, RefactorId, RefactorStatus,
+    Ended, EventMove, Refactor, RefactorContent, RefactorEvent, RefactorId, RefactorMove,
+    RefactorStatus, ReferenceId,
 };
 
 use super::fixture::*;
-use super::moving::relocated;
 use crate::{Precondition, refactor_place};
+
+/// A move, as it is recorded.
+pub(super) fn relocated(from: ReferenceId, to: ReferenceId, etag: Option<String>) -> RefactorMove {
+    RefactorMove {
+        from,
+        to,
+        scope: scope(),
+        identifier: None,
+        reason: "Mapping".to_owned(),
+        etag,
+        lineage: None,
+        written: None,
+    }
+}
 
 pub(super) fn refactor_id(number: u64) -> RefactorId {
     RefactorId(operation_id(number).0)
