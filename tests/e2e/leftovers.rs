@@ -272,6 +272,28 @@ async fn what_aws_named_otherwise_is_entered_for_its_region(world: &World) {
     assert_eq!(world.live("AWS::Logs::LogGroup"), ["real/name"]);
 }
 
+/// The outcome of a create is not known, and AWS may still be making the resource. That it is not found proves nothing yet.
+#[apply(on_every_store)]
+async fn what_may_still_be_made_stays_left_over(world: &World) {
+    let late = fail(HandlerErrorCode::ServiceTimeout).hidden();
+    world.aws.add_fault(fault(late).on(Action::CreateResource));
+    let body = json!({"properties": {"LogGroupName": "late"}});
+    let put = world.post(LOG_GROUP, "put", &body).await.expect(201);
+    world.settle().await;
+    let ended = world.status(&put).await;
+    assert_eq!(ended["error"]["code"], "OutcomeUnknown", "{ended}");
+    let list = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/leftovers");
+    let entries_after = async |hours: u64| {
+        world.clock.advance(Duration::from_secs(hours * 3600));
+        world.keep().await;
+        world.settle().await;
+        let listed = world.get(&list).await.expect(200);
+        listed.body["value"].as_array().unwrap().len()
+    };
+    assert_eq!(entries_after(1).await, 1);
+    assert_eq!(entries_after(7).await, 0);
+}
+
 /// Somebody deletes what was left, in AWS. Nothing is sent that could meet another resource of that name.
 #[apply(on_every_store)]
 async fn what_is_gone_is_not_left_over_any_more(world: &World) {

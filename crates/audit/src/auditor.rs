@@ -14,7 +14,7 @@ use crate::{Shared, Trouble, Waiting};
 /// How long a request waits for its event to be written.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// An event could not be recorded where it must be: the log of the process has the cause; or there are too many like it.
+/// An event could not be recorded where it must be. The log has the cause.
 #[derive(Debug, thiserror::Error)]
 #[error("the audit event could not be recorded")]
 pub struct NotRecorded;

@@ -164,3 +164,41 @@ pub(crate) async fn insert(
 pub(crate) fn generation(lease: &Lease) -> Result<i64, Error> {
     i64::try_from(lease.generation).map_err(|_| Error::LeaseLost)
 }
+
+#[cfg(test)]
+mod tests {
+    use ucp_model::operation::{Kind, ResourceWork};
+    use ucp_model::{Scope, TypeName};
+
+    use super::*;
+
+    /// A program that does not know what is only to be looked at would delete it.
+    #[test]
+    fn what_is_only_looked_at_is_of_a_later_version() {
+        let operation = |looks_only| {
+            let (scope, now) = (
+                Scope::new("aws", "123456789012", "us-west-2"),
+                Timestamp::default(),
+            );
+            let type_name = TypeName::from_cloudformation("AWS::Logs::LogGroup");
+            let work = ResourceWork {
+                looks_only,
+                ..ResourceWork::new(Kind::Delete, scope.unwrap(), type_name.unwrap(), now)
+            };
+            Operation {
+                header: Header {
+                    id: format!("{:032x}", 1).parse().unwrap(),
+                    parent: None,
+                    correlation_id: CorrelationId::new("c".to_owned()),
+                    caller: "caller".to_owned(),
+                    accepted_at: now,
+                    due_at: now,
+                    cancel_requested_at: None,
+                    ended_at: None,
+                },
+                work: Work::Resource(Box::new(work)),
+            }
+        };
+        assert_eq!([false, true].map(|it| version(&operation(it))), [1, 2]);
+    }
+}

@@ -119,9 +119,18 @@ async fn who_may_change_all_groups_may_move(kind: StoreKind) {
         assert_eq!(plan["history"]["environment"], environment, "{who}");
         seen = plan;
     }
-    let path_of_eve = seen["id"].as_str().expect("an id");
-    let shown = world.call_as("bob", "GET", path_of_eve, "").await;
-    assert_eq!(shown.expect(200).body["history"]["environment"], json!([]));
+    let known = with(
+        alone.clone(),
+        json!({"history": [{"id": event, "moves": []}]}),
+    );
+    let compared = post_as(&world, "eve", PLANE, &known).await.expect(200).body;
+    assert_eq!(compared["history"]["common"], *event);
+    for of_eve in [&seen, &compared] {
+        let path = of_eve["id"].as_str().expect("an id");
+        let shown = world.call_as("bob", "GET", path, "").await.expect(200).body;
+        assert_eq!(shown["history"]["environment"], json!([]));
+        assert_eq!(shown["history"]["common"], Value::Null);
+    }
     let other = json!({"mode": "apply", "history": [{"id": "mine", "moves": [
         {"from": "rg/AWS.EC2/VPC/a", "to": "rg/AWS.EC2/VPC/b"}]}]});
     let diverged = post_as(&world, "bob", PLANE, &with(alone, other)).await;

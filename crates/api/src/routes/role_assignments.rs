@@ -125,7 +125,7 @@ async fn put_role_assignment(
     path = "/planes/radius/{plane}/providers/System.Resources/roleAssignments/{assignment}",
     params(RoleAssignmentPath, ApiVersion, Conditions),
     responses((status = 200, description = "Deleted"),
-        (status = 204, description = "The role assignment did not exist; only to who owns everything"),
+        (status = 204, description = "The role assignment did not exist; only for callers who own everything"),
         (status = 404, body = ErrorResponse), (status = 412, body = ErrorResponse)))]
 async fn delete_role_assignment(
     State(api): State<Arc<Api>>,

@@ -188,6 +188,9 @@ struct RefactorPlace {
     primary_identifier: Option<String>,
 }
 
+/// The members without which the others cannot be judged.
+const NEEDED: [&str; 3] = ["groups", "resources", "scope"];
+
 /// The members of [`RefactorPlace`].
 const PLACE: [&str; 4] = ["alias", "primaryIdentifier", "scope", "type"];
 
@@ -212,23 +215,23 @@ impl RefactorRequest {
         declared.map_err(|problem| first.unwrap_or(problem))
     }
 
+    /// Reads what the members say, beside what is wrong with others.
     fn declared(self, wrong: Vec<Detail>, base: RefactorBase) -> Result<DeclaredRefactor, Problem> {
-        let request = self;
         let required = |name: &str| Problem::bad_request(format!("/{name}: is required."));
         let is_noted = |name: &str| wrong.iter().any(|it| it.target.as_deref() == Some(name));
-        let mode = match request.mode {
+        let mode = match self.mode {
             Some(RefactorMode::Apply) => ucp_app::RefactorMode::Apply,
             Some(RefactorMode::Plan) => ucp_app::RefactorMode::Plan,
             None if is_noted("/mode") => ucp_app::RefactorMode::Plan,
             None => return Err(required("mode")),
         };
-        judge_history(request.history.as_deref().unwrap_or_default())?;
+        judge_history(self.history.as_deref().unwrap_or_default())?;
         let mut reading = Reading {
-            scope: request.scope,
+            scope: self.scope,
             groups: wrong.into_iter().map(Err).collect(),
             resources: Vec::new(),
         };
-        match (&base, request.groups, request.resources) {
+        match (&base, self.groups, self.resources) {
             (RefactorBase::Plane(_), Some(groups), None) if groups.is_empty() => {
                 return Err(Problem::bad_request(
                     "/groups: is empty. Name at least one group, with all that it shall hold.",
@@ -271,42 +274,44 @@ impl RefactorRequest {
             mode,
             groups: reading.groups,
             resources: reading.resources,
-            moves: mappings(request.moves),
-            exclude: request.exclude,
-            history: request.history.map(|events| {
+            moves: mappings(self.moves),
+            exclude: self.exclude,
+            history: self.history.map(|events| {
                 let event = |event: RefactorEventBody| RefactorEvent {
                     id: event.id,
                     moves: mappings(event.moves),
                 };
                 events.into_iter().map(event).collect()
             }),
-            on_ambiguity: request.on_ambiguity,
-            emptied_groups: request.emptied_groups,
-            deploy: request.deploy.then_some(request.on_failure),
-            fingerprint: request.fingerprint,
+            on_ambiguity: self.on_ambiguity,
+            emptied_groups: self.emptied_groups,
+            deploy: self.deploy.then_some(self.on_failure),
+            fingerprint: self.fingerprint,
         })
     }
 }
 
 impl RefactorRequest {
-    /// Reads the members. What is wrong with one is noted in its place, and the member is left out.
-    fn members(body: Map<String, Value>) -> Result<(Self, Vec<Detail>), Problem> {
-        let mut body = Value::Object(body);
-        let mut wrong = Vec::new();
-        loop {
-            let misfit = match members::read(&body) {
-                Ok(request) => return Ok((request, wrong)),
-                Err(misfit) => misfit,
-            };
+    /// Reads the members. What is wrong with one is noted in its place, and the member is left out. Without those that are
+    /// [needed](NEEDED), nothing can be said of the rest. They may be large, and are
+    /// read once: each other one that is wrong takes a reading of the rest.
+    fn members(mut body: Map<String, Value>) -> Result<(Self, Vec<Detail>), Problem> {
+        let needed = NEEDED.map(|name| (name, body.shift_remove(name)));
+        let (mut rest, mut wrong) = (Value::Object(body), Vec::new());
+        while let Err(misfit) = members::read::<Self>(&rest) {
             let name = misfit.place().split('/').nth(1).unwrap_or_default();
-            let is_needed = ["groups", "resources"].contains(&name);
-            let members = body.as_object_mut().filter(|_| !is_needed);
-            if members.and_then(|it| it.shift_remove(name)).is_none() {
+            let removed = rest.as_object_mut().and_then(|it| it.shift_remove(name));
+            if removed.is_none() {
                 return Err(misfit.into());
             }
             let place = misfit.place().to_owned();
             wrong.push(Detail::at("BadRequest", misfit.message, place));
         }
+        if let Value::Object(rest) = &mut rest {
+            let given = needed.into_iter();
+            rest.extend(given.filter_map(|(name, value)| Some((name.to_owned(), value?))));
+        }
+        Ok((members::read(&rest)?, wrong))
     }
 }
 

@@ -112,6 +112,7 @@ impl Caller {
         let hidden = history.elsewhere.iter().filter(is_hidden);
         let hidden: BTreeSet<&String> = hidden.flat_map(|it| &it.events).collect();
         history.environment.retain(|id| !hidden.contains(id));
+        history.common = history.common.take().filter(|id| !hidden.contains(id));
         record
     }
 }

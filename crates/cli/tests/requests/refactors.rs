@@ -38,6 +38,12 @@ fn heads(asked: Vec<Asked>) -> Vec<String> {
     asked.into_iter().map(|Asked(head, ..)| head).collect()
 }
 
+/// Runs `ucp` to its end. Returns its exit status, and what was asked.
+fn done(arguments: &[&str], answers: Vec<Answer>) -> (ExitCode, Vec<String>) {
+    let (outcome, asked) = ucp(arguments, answers);
+    (outcome.expect("it is done"), heads(asked))
+}
+
 /// Runs `ucp refactor --yes --deploy` with a mapping file that it records to. Returns the history in that, too.
 fn deploy(end: &Value, record: &Value) -> (anyhow::Result<ExitCode>, Vec<Asked>, Value) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -131,16 +137,14 @@ fn that_something_moves_is_told_by_the_exit_status() {
     let body = write(folder.path(), "body.json", &json!({"groups": []}));
     let plan = || answer(200, told("Planned"));
     let file = ["refactor", "--yes", "-f", &body, "--detailed-exitcode"];
-    let (outcome, asked) = ucp(&file, vec![plan(), answer(200, told("Applied"))]);
-    assert_eq!(outcome.expect("it is done"), ExitCode::from(2));
+    let moves = ExitCode::from(2);
     let refactor = "POST /planes/radius/local/:refactor".to_owned();
     let apply = format!("POST {RECORD}/:apply");
-    assert_eq!(heads(asked), [refactor.clone(), apply]);
+    let applied = done(&file, vec![plan(), answer(200, told("Applied"))]);
+    assert_eq!(applied, (moves, vec![refactor.clone(), apply]));
 
     let shown = [&file[..], &["--dry-run"]].concat();
-    let (outcome, asked) = ucp(&shown, vec![plan()]);
-    assert_eq!(outcome.expect("it is shown"), ExitCode::from(2));
-    assert_eq!(heads(asked), [refactor]);
+    assert_eq!(done(&shown, vec![plan()]), (moves, vec![refactor]));
 }
 
 #[test]
@@ -149,22 +153,17 @@ fn an_undo_is_of_the_plane_of_the_group() {
     let group = "/planes/radius/x/resourceGroups/g";
     let undo = ["refactor", "--yes", "--undo", "1", "-g", group];
     let applied = || answer(200, told("Applied"));
-    let (outcome, asked) = ucp(&undo, vec![applied(), applied()]);
-    assert_eq!(outcome.expect("it is done"), ExitCode::SUCCESS);
-    let [get, post] = [
-        format!("GET {ELSEWHERE}"),
-        format!("POST {ELSEWHERE}/:undo"),
-    ];
-    assert_eq!(heads(asked), [get.clone(), post.clone()]);
+    let get = format!("GET {ELSEWHERE}");
+    let both = vec![get.clone(), format!("POST {ELSEWHERE}/:undo")];
+    let undone = done(&undo, vec![applied(), applied()]);
+    assert_eq!(undone, (ExitCode::SUCCESS, both.clone()));
 
+    let moves = ExitCode::from(2);
     let detailed = [&undo[..], &["--detailed-exitcode"]].concat();
-    let (outcome, asked) = ucp(&detailed, vec![applied(), applied()]);
-    assert_eq!(outcome.expect("it is done"), ExitCode::from(2));
-    assert_eq!(heads(asked), [get.clone(), post]);
+    let undone = done(&detailed, vec![applied(), applied()]);
+    assert_eq!(undone, (moves, both));
     let shown = [&detailed[..], &["--dry-run"]].concat();
-    let (outcome, asked) = ucp(&shown, vec![applied()]);
-    assert_eq!(outcome.expect("it is shown"), ExitCode::from(2));
-    assert_eq!(heads(asked), [get]);
+    assert_eq!(done(&shown, vec![applied()]), (moves, vec![get]));
 }
 
 /// Or the next run would find two.
