@@ -3,10 +3,10 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
 use serde_json::Value;
+use tokio::sync::watch;
 
 use super::client::{AGAIN, PATIENCE, eventually};
 
@@ -19,27 +19,20 @@ const LISTENING: &str = "\"listening\"";
 /// A running `ucp`. It is killed when dropped.
 pub(super) struct Process {
     child: Child,
-    output: Arc<Output>,
+    /// What it has written so far.
+    output: watch::Sender<String>,
 }
 
-#[derive(Default)]
-struct Output {
-    text: Mutex<String>,
-    grown: Condvar,
-}
-
-impl Output {
-    fn gather(self: &Arc<Self>, from: impl Read + Send + 'static) {
-        let output = Arc::clone(self);
-        thread::spawn(move || {
-            for line in BufReader::new(from).lines().map_while(Result::ok) {
-                let mut text = output.text.lock().expect("no panic holds the lock");
+fn gather(output: &watch::Sender<String>, from: impl Read + Send + 'static) {
+    let output = output.clone();
+    thread::spawn(move || {
+        for line in BufReader::new(from).lines().map_while(Result::ok) {
+            output.send_modify(|text| {
                 text.push_str(&line);
                 text.push('\n');
-                output.grown.notify_all();
-            }
-        });
-    }
+            });
+        }
+    });
 }
 
 impl Process {
@@ -50,9 +43,9 @@ impl Process {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the binary starts");
-        let output = Arc::new(Output::default());
-        output.gather(child.stdout.take().expect("a pipe"));
-        output.gather(child.stderr.take().expect("a pipe"));
+        let output = watch::Sender::default();
+        gather(&output, child.stdout.take().expect("a pipe"));
+        gather(&output, child.stderr.take().expect("a pipe"));
         Self { child, output }
     }
 
@@ -234,30 +227,23 @@ impl Process {
 
     /// Waits for the first line of its output that contains `text`, including earlier output.
     pub(super) async fn line(&self, text: &str) -> String {
-        let (output, text) = (Arc::clone(&self.output), text.to_owned());
-        let waiting = tokio::task::spawn_blocking(move || {
-            let found = |all: &str| {
-                all.lines()
-                    .find(|line| line.contains(&text))
-                    .map(str::to_owned)
-            };
-            let held = output.text.lock().expect("no panic holds the lock");
-            let (all, _) = output
-                .grown
-                .wait_timeout_while(held, PATIENCE, |all| found(all).is_none())
-                .expect("no panic holds the lock");
-            found(&all).unwrap_or_else(|| panic!("no line with {text} in:\n{all}"))
-        });
-        waiting.await.expect("the line comes")
+        let found = |all: &str| {
+            all.lines()
+                .find(|line| line.contains(text))
+                .map(str::to_owned)
+        };
+        let mut output = self.output.subscribe();
+        let waiting = output.wait_for(|all| found(all).is_some());
+        let line = match tokio::time::timeout(PATIENCE, waiting).await {
+            Ok(all) => found(&all.expect("its output is kept")),
+            Err(_) => None,
+        };
+        line.unwrap_or_else(|| panic!("no line with {text} in:\n{}", self.output()))
     }
 
     /// All its output.
     pub(super) fn output(&self) -> String {
-        self.output
-            .text
-            .lock()
-            .expect("no panic holds the lock")
-            .clone()
+        self.output.borrow().clone()
     }
 
     /// Its id.
