@@ -264,8 +264,10 @@ impl Token {
         assert_hidden(secret, place, bytes);
         let raw = URL_SAFE_NO_PAD.decode(secret).expect("base64");
         assert_eq!(raw.len(), 32);
-        let is_raw = bytes.windows(raw.len()).any(|window| window == raw);
-        assert!(!is_raw, "a token is in {place}, as bytes");
+        assert!(
+            !holds_bytes(bytes, &raw),
+            "a token is in {place}, as bytes"
+        );
         for form in [
             hex::encode(&raw),
             hex::encode_upper(&raw),
@@ -284,10 +286,7 @@ impl Token {
             STANDARD_NO_PAD.encode(digest),
             URL_SAFE_NO_PAD.encode(digest),
         ];
-        let is_raw = bytes
-            .windows(digest.len())
-            .any(|window| window == &digest[..]);
-        is_raw || forms.iter().any(|form| holds(bytes, form))
+        holds_bytes(bytes, &digest) || forms.iter().any(|form| holds(bytes, form))
     }
 }
 
@@ -333,9 +332,11 @@ fn assert_hidden(canary: &str, place: &str, bytes: &[u8]) {
 }
 
 fn holds(bytes: &[u8], form: &str) -> bool {
-    bytes
-        .windows(form.len())
-        .any(|window| window == form.as_bytes())
+    holds_bytes(bytes, form.as_bytes())
+}
+
+fn holds_bytes(bytes: &[u8], part: &[u8]) -> bool {
+    memchr::memmem::find(bytes, part).is_some()
 }
 
 /// The canary in the encodings that a leak is likely to have.
