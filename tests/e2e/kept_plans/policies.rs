@@ -261,8 +261,7 @@ async fn a_group_is_not_deleted_with_what_another_protects(world: &World) {
 
     let body = json!({"properties": {"planPolicy": null}});
     super::call(world, "PATCH", &theirs, body).await.expect(200);
-    world.call("DELETE", &group, "").await;
-    world.settle().await;
+    world.call_until_settled("DELETE", &group, "").await;
     world.call("GET", &group, "").await.expect(404);
     assert_eq!(world.calls("DeleteResource"), 1);
 }
