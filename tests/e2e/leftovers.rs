@@ -233,7 +233,8 @@ async fn it_blocks_the_deletion_of_its_group(world: &World) {
     let status = delete_group(world).await.status;
     assert!(matches!(status, 200 | 204), "{status}");
     world.get(&format!("{GROUP}/leftovers")).await.expect(404);
-    assert_eq!(world.live("AWS::EC2::VPC"), [old]);
+    assert_eq!(world.live("AWS::EC2::VPC"), [old.as_str()]);
+    world.lets_go(&old);
 }
 
 /// What no group has is entered for its account and region.

@@ -270,6 +270,7 @@ async fn what_carries_our_mark_is_not_adopted_but_owned(world: &World) {
         assert_eq!(world.references().await[0]["ownedResource"], false);
         delete_reference(world, LOG_GROUP, "logs").await.expect(200);
     }
+    world.lets_go("logs");
 }
 
 /// Who names the resource means it.
@@ -337,6 +338,8 @@ async fn what_a_failed_create_has_left_is_told_by_its_mark(world: &World) {
     assert_eq!(ended["status"], "Failed", "{ended}");
     assert!(world.references().await.is_empty());
     assert_eq!(world.live("AWS::Logs::LogGroup"), ["theirs"]);
+    // The mark is another's.
+    world.lets_go("theirs");
 }
 
 /// The tag may be what the create fails of. The message says that it was on it, and how to do without.

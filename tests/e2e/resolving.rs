@@ -311,6 +311,7 @@ async fn what_others_made_is_never_taken(world: &World) {
     let theirs = ("AWS::EC2::VPC", vpcs[0].as_str());
     let patched = world.aws.patch_out_of_band(None, None, theirs, &patch);
     patched.expect("it is patched");
+    world.lets_go(&vpcs[0]);
     pass(world, LONG).await;
     assert_eq!(world.references().await, [] as [Value; 0]);
     assert_eq!(world.live("AWS::EC2::VPC"), vpcs);
@@ -324,6 +325,7 @@ async fn what_others_made_is_never_taken(world: &World) {
     let stranger = ("AWS::Logs::LogGroup", "logs");
     let patched = world.aws.patch_out_of_band(None, None, stranger, &patch);
     patched.expect("it is patched");
+    world.lets_go("logs");
     pass(world, LONGEST).await;
     assert_eq!(world.references().await, [] as [Value; 0]);
     assert_eq!(leftovers(world).await, [] as [Value; 0]);

@@ -120,6 +120,7 @@ async fn what_an_earlier_create_made_is_not_taken(world: &World) {
     let declared = |net: u8| json!({"CidrBlock": format!("10.{net}.0.0/16")});
     world.put_and_settle(VPC, "main", declared(0)).await;
     let released = world.live("AWS::EC2::VPC");
+    world.lets_go(&released[0]);
     let path = tracked_by(VPC, "main");
     let release = r#"{"ownedResource": false}"#;
     world.call("PATCH", &path, release).await.expect(200);

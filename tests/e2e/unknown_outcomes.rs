@@ -97,9 +97,12 @@ async fn a_delete_decides(world: &World) {
     assert_eq!(leftovers(world).await, [] as [Value; 0]);
     assert!(world.references().await.is_empty());
     assert_eq!(world.live("AWS::EC2::VPC"), [made.as_str()]);
+    world.lets_go(&made);
 
     // The action too.
     unknown(world).await;
+    let all = world.live("AWS::EC2::VPC");
+    all.iter().for_each(|made| world.lets_go(made));
     let reply = world.delete(VPC, "main").await;
     assert!(matches!(reply.status, 202 | 204), "{}", reply.text);
     world.settle().await;
@@ -179,7 +182,7 @@ async fn what_two_creates_may_have_made_stays_known(world: &World) {
 
 #[apply(on_every_store)]
 async fn it_blocks_the_deletion_of_its_group(world: &World) {
-    unknown(world).await;
+    let made = unknown(world).await;
     let path = format!("{GROUP}?{API_VERSION}");
     let blocked = world.call_until_settled("DELETE", &path, "").await;
     let blocked = blocked.expect(409);
@@ -194,4 +197,5 @@ async fn it_blocks_the_deletion_of_its_group(world: &World) {
         .expect(200);
     let status = world.call_until_settled("DELETE", &path, "").await.status;
     assert!(matches!(status, 200 | 204), "{status}");
+    world.lets_go(&made);
 }

@@ -1,11 +1,14 @@
 //! The books of a world: whatever lives in AWS because of ucp is referenced, or a leftover.
 
 use std::collections::BTreeSet;
+use std::sync::{MutexGuard, PoisonError};
 
 use serde_json::Value;
 use ucp_model::{
-    GroupId, Leftover, Mark, Ownership, ProvisioningState, Reference, Register, Scope, Target,
+    GroupId, Leftover, LeftoverReason, Mark, Ownership, PlaneKind, ProvisioningState, Reference,
+    Register, Scope, Target,
 };
+use ucp_simulator::ResourceSnapshot;
 use ucp_store::Error;
 
 use crate::World;
@@ -17,44 +20,43 @@ type Live = (String, String);
 impl World {
     /// Expects that nothing is lost and nothing is made up:
     ///
-    /// - The reference whose mark a resource bears stands for it, or is undecided, or the resource is a leftover.
+    /// - A resource that bears a mark is referenced, or the reference of its mark is undecided, or it is a leftover, or it was
+    ///   [let go](Self::lets_go).
     /// - A leftover lives in AWS, and no reference stands for it, unless it is a create of unknown outcome.
     pub async fn check_accounts(&self) {
-        let group = GroupId::new("local", "rg").expect("a group id");
-        let references = match self
-            .store
-            .list_references(&group, None, None, usize::MAX)
-            .await
-        {
-            Err(Error::NoSuchGroup) => Vec::new(),
-            other => other.expect("the store answers"),
-        };
-        let leftovers = self.leftovers(group).await;
+        let groups = self.groups().await;
+        let references = self.references_of(&groups).await;
+        let leftovers = self.leftovers(groups).await;
         let mut live = BTreeSet::new();
-        let resources = serde_json::to_value(self.aws.resources()).expect("the resources are JSON");
-        for resource in resources.as_array().expect("a list") {
-            let text = |name: &str| resource[name].as_str().expect("a text").to_owned();
-            let is_live = (text("typeName"), text("identifier"));
-            if let Some(mark) = mark(&resource["properties"]) {
+        for resource in self.aws.resources() {
+            let is_live = (resource.type_name, resource.identifier);
+            if let Some(mark) = mark(&resource.properties) {
                 let marking = references.iter().find(|reference| {
                     Ownership::of(Some(mark), Some(&reference.lineage)) == Ownership::Ours
                 });
-                let is_referenced = marking.is_some_and(|reference| {
+                let is_undecided = marking.is_some_and(|reference| {
                     reference.provisioning_state == ProvisioningState::Unknown
-                        || stands_for(reference).as_ref() == Some(&is_live)
                 });
-                let is_left = leftovers
-                    .iter()
-                    .any(|left| left_of(left).as_ref() == Some(&is_live));
+                // It may have been imported under another alias.
+                let mut standing = references.iter().filter_map(stands_for);
+                let is_referenced =
+                    is_undecided || standing.any(|referenced| referenced == is_live);
+                let is_left = leftovers.iter().any(|left| {
+                    left_of(left).as_ref() == Some(&is_live)
+                        || is_unknown(left)
+                            && Ownership::of(Some(mark), left.lineage.as_ref()) == Ownership::Ours
+                });
+                let is_let_go = self.let_go().contains(&is_live.1);
                 assert!(
-                    is_referenced || is_left,
+                    is_referenced || is_left || is_let_go,
                     "an orphan: {is_live:?}, marked {mark}; {references:?}; {leftovers:?}"
                 );
             }
             live.insert(is_live);
         }
         for leftover in &leftovers {
-            if leftover.undecided().is_some() {
+            // It may never have been made.
+            if is_unknown(leftover) {
                 continue;
             }
             let left = left_of(leftover).unwrap_or_else(|| panic!("nothing is left: {leftover:?}"));
@@ -67,10 +69,59 @@ impl World {
         }
     }
 
-    async fn leftovers(&self, group: GroupId) -> Vec<Leftover> {
-        let place = Scope::new("aws", ACCOUNT, REGION).expect("a scope");
+    /// Says that a client has let go of a resource that bears a mark, so that nothing accounts for it.
+    pub fn lets_go(&self, identifier: &str) {
+        self.let_go().insert(identifier.to_owned());
+    }
+
+    fn let_go(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.let_go.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The groups of all radius planes.
+    pub(crate) async fn groups(&self) -> Vec<GroupId> {
+        let planes = self
+            .store
+            .list_planes(Some(PlaneKind::Radius), None, usize::MAX);
+        let planes = planes.await.expect("the store answers").into_iter();
+        let mut names: BTreeSet<String> = planes.map(|plane| plane.id.name).collect();
+        // What lies below a plane stays when that is deleted.
+        names.insert("local".to_owned());
         let mut all = Vec::new();
-        for register in [Register::Group(group), Register::Place(place)] {
+        for name in names {
+            let groups = self.store.list_resource_groups(&name, None, usize::MAX);
+            let groups = groups.await.expect("the store answers");
+            all.extend(groups.into_iter().map(|group| group.id));
+        }
+        all
+    }
+
+    /// The references of groups.
+    pub(crate) async fn references_of(&self, groups: &[GroupId]) -> Vec<Reference> {
+        let mut all = Vec::new();
+        for group in groups {
+            let listed = self.store.list_references(group, None, None, usize::MAX);
+            match listed.await {
+                // It was deleted meanwhile.
+                Err(Error::NoSuchGroup) => {}
+                listed => all.extend(listed.expect("the store answers")),
+            }
+        }
+        all
+    }
+
+    async fn leftovers(&self, groups: Vec<GroupId>) -> Vec<Leftover> {
+        let place = |resource: &ResourceSnapshot| {
+            Scope::new("aws", &resource.account, &resource.region).expect("a scope")
+        };
+        let resources = self.aws.resources();
+        let mut places: Vec<Scope> = resources.iter().map(place).collect();
+        places.push(Scope::new("aws", ACCOUNT, REGION).expect("a scope"));
+        places.sort();
+        places.dedup();
+        let registers = groups.into_iter().map(Register::Group);
+        let mut all = Vec::new();
+        for register in registers.chain(places.into_iter().map(Register::Place)) {
             match self.store.list_leftovers(&register, None, usize::MAX).await {
                 Err(Error::NoSuchGroup) => {}
                 listed => all.extend(listed.expect("the store answers")),
@@ -78,6 +129,10 @@ impl World {
         }
         all
     }
+}
+
+fn is_unknown(leftover: &Leftover) -> bool {
+    leftover.reason == LeftoverReason::OutcomeUnknown
 }
 
 fn named(target: &Target<'_>) -> Live {

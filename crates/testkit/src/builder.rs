@@ -322,6 +322,7 @@ impl Builder {
             process,
             auditor,
             audit_store,
+            let_go: Mutex::default(),
             log,
             _guard: self.guard,
         };

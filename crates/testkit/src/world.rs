@@ -1,6 +1,6 @@
 use std::any::Any;
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,9 +16,7 @@ use ucp_audit::testing::Moody;
 use ucp_authentication::NewToken;
 use ucp_engine::{Abandoned, Nudges, Pulse, Sweeper, Swept, Workers};
 use ucp_listen::Witness;
-use ucp_model::{
-    Clock, GroupId, Identifier, ProvisioningState, ReferenceId, SeededEntropy, Target,
-};
+use ucp_model::{Clock, Identifier, ProvisioningState, ReferenceId, SeededEntropy, Target};
 use ucp_node::Node;
 use ucp_observe::{Crashed, Process};
 use ucp_simulator::Simulator;
@@ -75,6 +73,7 @@ pub struct World {
     pub(crate) process: Arc<Process>,
     pub(crate) auditor: Auditor,
     pub(crate) audit_store: Arc<Moody>,
+    pub(crate) let_go: Mutex<BTreeSet<String>>,
     pub(crate) log: Arc<Log>,
     /// Keeps resources of the store alive.
     pub(crate) _guard: Box<dyn Any + Send>,
@@ -567,7 +566,7 @@ impl World {
     }
 
     /// Ends the world and checks its invariants: nothing is in flight, no sealed document is left behind, nothing that
-    /// should be sealed is in clear, and no AWS resource has two owners.
+    /// should be sealed is in clear, no AWS resource has two owners, and its [accounts](World::check_accounts) are in order.
     pub async fn finish(self) {
         let next = self
             .store
@@ -597,15 +596,7 @@ impl World {
             let is_sealed = matches!(stored, Stored::Sealed(_));
             assert!(is_sealed, "{place:?} is in clear");
         }
-        let group = GroupId::new("local", "rg").expect("a group id");
-        let references = match self
-            .store
-            .list_references(&group, None, None, usize::MAX)
-            .await
-        {
-            Err(Error::NoSuchGroup) => return,
-            other => other.expect("the store answers"),
-        };
+        let references = self.references_of(&self.groups().await).await;
         let mut owners: BTreeMap<String, u32> = BTreeMap::new();
         for reference in &references {
             let target = reference.target().as_ref().map(Target::key);
@@ -621,6 +612,7 @@ impl World {
             owners.values().all(|count| *count == 1),
             "a resource has two owners: {owners:?}"
         );
+        self.check_accounts().await;
     }
 }
 

@@ -374,6 +374,7 @@ async fn what_is_owned_is_deleted_with_rights_over_aws_only(kind: StoreKind) {
         .call_as("carol", "DELETE", &group, "")
         .await
         .expect(200);
+    world.lets_go(&world.live("AWS::EC2::VPC")[0]);
     world.finish().await;
 }
 
