@@ -11,6 +11,7 @@ mod story;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use ucp_simulator::Profile;
 use ucp_testkit::{StoreKind, World, apply, on_every_store};
 
 use super::draw::Draw;
@@ -90,6 +91,31 @@ async fn failing_handlers(kind: StoreKind) {
         let world = builder.seeded(seed).build().await;
         let draw = Draw::new(seed);
         let mut story = Story::new(seed, &world, &Faults::failing(&draw));
+        for (act, way) in act::drawn(&draw) {
+            if matches!(act, Act::Vanish(_) | Act::Change(_) | Act::Import { .. }) {
+                continue;
+            }
+            story.carry_out(act, way).await;
+            story.keep().await;
+        }
+        story.converge().await;
+        world.check_accounts().await;
+        world.finish().await;
+    }
+}
+
+/// AWS as it is every day, and on its bad days. What a person does is left out, as above.
+#[apply(on_every_store)]
+async fn profiles_of_aws(kind: StoreKind) {
+    let given = std::env::var("UCP_SEEDS").ok();
+    for seed in seeds(kind, given.as_deref()) {
+        let Some(builder) = World::builder().on(kind).await else {
+            return;
+        };
+        let world = builder.seeded(seed).build().await;
+        let draw = Draw::new(seed);
+        let profile = draw.pick(&[Profile::Realistic, Profile::BadDay]);
+        let mut story = Story::new(seed, &world, &Faults::of(profile));
         for (act, way) in act::drawn(&draw) {
             if matches!(act, Act::Vanish(_) | Act::Change(_) | Act::Import { .. }) {
                 continue;

@@ -264,10 +264,7 @@ impl Token {
         assert_hidden(secret, place, bytes);
         let raw = URL_SAFE_NO_PAD.decode(secret).expect("base64");
         assert_eq!(raw.len(), 32);
-        assert!(
-            !holds_bytes(bytes, &raw),
-            "a token is in {place}, as bytes"
-        );
+        assert!(!holds_bytes(bytes, &raw), "a token is in {place}, as bytes");
         for form in [
             hex::encode(&raw),
             hex::encode_upper(&raw),

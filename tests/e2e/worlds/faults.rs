@@ -1,5 +1,5 @@
 use ucp_simulator::faults::{Effect, Fault, fail, fault, refuse};
-use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
+use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode, Profile};
 use ucp_testkit::World;
 
 use crate::draw::Draw;
@@ -76,6 +76,13 @@ impl Faults {
             let failure = fault(failure).on(draw.pick(&calls));
             of_all.push(failure.with_probability(0.2));
         }
+        Self { of_all }
+    }
+
+    /// What a profile of the simulator has, except for what only takes a call time.
+    pub(super) fn of(profile: Profile) -> Self {
+        let mut of_all = profile.faults();
+        of_all.retain(|fault| !matches!(fault.effect, Effect::Delay { .. } | Effect::Hang { .. }));
         Self { of_all }
     }
 

@@ -36,7 +36,8 @@ pub(super) fn leave_out(
     restore(&[drawn], before, after);
 }
 
-/// Returns the readable top-level properties that differ and that a resource can lack.
+/// Returns the readable top-level properties that differ and that a resource can lack. What only a create can set is never
+/// left out of one.
 fn changed(resource_type: &ResourceType, before: Option<&Value>, after: &Value) -> Vec<String> {
     let schema = &resource_type.schema;
     let members = |model: Option<&'_ Value>| -> Vec<String> {
@@ -47,10 +48,14 @@ fn changed(resource_type: &ResourceType, before: Option<&Value>, after: &Value) 
     names.extend(members(Some(after)));
     names.sort();
     names.dedup();
+    let is_settled_by_create = |name: &str| {
+        schema.required().any(|required| required == name)
+            || schema.lists(Classes::CREATE_ONLY, &[name])
+    };
     let is_fixed = |name: &str| {
         schema.lists(Classes::READ_ONLY, &[name])
             || schema.lists(Classes::WRITE_ONLY, &[name])
-            || (before.is_none() && schema.required().any(|required| required == name))
+            || (before.is_none() && is_settled_by_create(name))
             || (schema.primary_identifier().iter()).any(|path| path.property() == Some(name))
     };
     let was = |name: &str| before.and_then(|before| before.get(name));
