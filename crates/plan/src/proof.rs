@@ -7,7 +7,9 @@ use ucp_model::pointer::{self, Pointer};
 use ucp_model::{Baseline, Digest, Warning};
 use ucp_schema::{Classes, Cursor, Declaration, ResourceSchema};
 
+use crate::budget::Budget;
 use crate::prediction::prediction;
+use crate::same::Sameness;
 use crate::warning::{self, WarningCode};
 use crate::{Change, ChangeKind, Desired, Mode, Plan, Reason, plan};
 
@@ -22,7 +24,9 @@ pub fn sent(plan: &Plan, live: Option<&Value>, schema: &ResourceSchema) -> Sent 
         if change.reason == Reason::Tidied {
             continue;
         }
-        let is_seen = change.reason == Reason::Declared && !change.is_write_only;
+        let is_seen = change.reason == Reason::Declared
+            && !change.is_write_only
+            && is_told_by_reads(change, before.as_ref(), schema.root());
         match place(&change.path, before.as_ref(), schema.root()) {
             Some(place) if is_seen => {
                 let value = before.as_ref().and_then(|live| live.pointer(&place));
@@ -35,6 +39,49 @@ pub fn sent(plan: &Plan, live: Option<&Value>, schema: &ResourceSchema) -> Sent 
         }
     }
     sent
+}
+
+/// Returns whether a read can tell that a change was made. It cannot if all that differs is write-only, such as the passwords
+/// in the elements of a list.
+fn is_told_by_reads(change: &Change, live: Option<&Value>, root: Cursor<'_>) -> bool {
+    let Some(cursor) = cursor_at(&change.path, live, root).filter(|_| change.is_sensitive) else {
+        return true;
+    };
+    let budget = Budget::new();
+    let nothing = Value::Null;
+    let same = Sameness {
+        root: &nothing,
+        budget: &budget,
+    };
+    let holds = |one: &Value, other: &Value| same.holds(one, other, cursor, &nothing);
+    match (&change.before, &change.after) {
+        (Some(before), Some(after)) => !(holds(after, before) && holds(before, after)),
+        (None, Some(after)) => !same.holds_nothing(after, cursor),
+        (_, None) => true,
+    }
+}
+
+/// Returns the cursor at a path into the live model.
+fn cursor_at<'a>(path: &str, mut live: Option<&Value>, root: Cursor<'a>) -> Option<Cursor<'a>> {
+    let mut cursor = root;
+    for token in Pointer::parse(path).ok()?.tokens() {
+        let name = token.decoded();
+        let elements = live.and_then(Value::as_array);
+        (cursor, live) = match elements {
+            Some(elements) => {
+                let element = name
+                    .parse()
+                    .ok()
+                    .and_then(|index: usize| elements.get(index));
+                (cursor.element(), element)
+            }
+            None => {
+                let member = live.and_then(|live| live.get(name.as_ref()));
+                (cursor.member_or_anything(&name), member)
+            }
+        };
+    }
+    Some(cursor)
 }
 
 /// Returns the place of a change: its path up to the first list. `None` if reads may omit it.
