@@ -190,9 +190,9 @@ impl App {
     }
 
     /// Returns why a request that carries out a plan is refused. That another request has used the plan meanwhile says more
-    /// than that the resource is busy since.
+    /// than that the resource is busy since, or is not as planned.
     pub(crate) async fn refused_under(&self, used: PlanUse, refused: Rejection) -> Rejection {
-        let Rejection::Busy(_) = refused else {
+        let (Rejection::Busy(_) | Rejection::PreconditionFailed(_)) = refused else {
             return refused;
         };
         let stored = match self.parts.store.get_plan(used.plan).await {

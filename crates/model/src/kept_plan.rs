@@ -93,6 +93,17 @@ pub struct PlanUse {
     pub is_compared: bool,
 }
 
+impl PlanUse {
+    /// Returns the use of all members.
+    pub fn whole(plan: PlanId) -> Self {
+        Self {
+            plan,
+            member: None,
+            is_compared: false,
+        }
+    }
+}
+
 /// The status of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PlanStatus {

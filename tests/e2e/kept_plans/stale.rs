@@ -240,6 +240,64 @@ async fn a_plan_that_is_used_meanwhile_is_used(world: &World) {
     assert_eq!(world.calls("UpdateResource"), 3);
 }
 
+/// A request whose reply was lost is sent again, and the plan is used while it looks: what it has seen differs, and is not why
+/// it is refused.
+#[apply(on_every_store)]
+async fn a_plan_that_is_used_during_the_look_is_used(world: &World) {
+    let resource = format!("{}/providers/{LOGS}", crate::sets::scope());
+    for case in ["put", "delete", "apply", "PUT", "DELETE"] {
+        world.put_and_settle(LOGS, "logs", logs(7)).await;
+        let planned = match case {
+            "put" => {
+                let body = json!({"trackedBy": tracked_by(LOGS, "logs"), "properties": logs(14)});
+                world.post(LOGS, "whatIf", &body).await
+            }
+            "PUT" => {
+                let path = format!("{resource}/logs/:whatIf");
+                let body = json!({"properties": logs(14)}).to_string();
+                world.call("POST", &path, &body).await
+            }
+            _ => {
+                let delete = json!([{"alias": "logs", "type": LOGS, "delete": true}]);
+                send(world, "whatIf", &set(delete)).await
+            }
+        };
+        let id = id_of(&planned.expect(200).body["properties"]);
+        let (method, path) = match case {
+            "put" | "delete" => ("POST", format!("{resource}/:{case}")),
+            "apply" => ("POST", format!("{GROUP}/:apply")),
+            "PUT" => ("PUT", format!("{resource}/logs?planId={id}")),
+            _ => (
+                "DELETE",
+                format!("{}?planId={id}", tracked_by(LOGS, "logs")),
+            ),
+        };
+        let body = match method {
+            "POST" => json!({ "planId": id }).to_string(),
+            _ => String::new(),
+        };
+        change_outside(world, &json!({"RetentionInDays": 30}));
+        world.hold_next_read();
+        let second = world.call(method, &path, &body);
+        let first = async {
+            world.is_read_held().await;
+            change_outside(world, &json!({"RetentionInDays": 7}));
+            let first = world.send_without_waiting(method, &path, &body).await;
+            world.release_reads();
+            first
+        };
+        let (second, first) = tokio::join!(second, first);
+        let is_accepted = [201, 202].contains(&first.status);
+        assert!(is_accepted, "{case}: {}", first.text);
+        let second = second.expect(412);
+        assert_eq!(second.code(), "StalePlan", "{case}: {}", second.text);
+        let found = codes(&second.body["error"]);
+        assert_eq!(found, [("AlreadyApplied", "")], "{case}");
+        world.settle().await;
+        assert_eq!(status(world, &id).await, "Applied", "{case}");
+    }
+}
+
 /// The clock of the process that erases may be ahead.
 #[tokio::test]
 async fn what_was_erased_has_expired() {

@@ -121,11 +121,7 @@ impl App {
         declarations: &Declarations,
         caller: &Caller,
     ) -> Result<ApplyOutcome, Rejection> {
-        let plan = application.plan.map(|plan| PlanUse {
-            plan,
-            member: None,
-            is_compared: false,
-        });
+        let plan = application.plan.map(PlanUse::whole);
         let mut new = self.new_group_operation(group, Task::Apply(application), caller);
         self.declare(&mut new, declarations)?;
         let operation = match self.parts.store.accept_operation(new).await {

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use ucp_access::Right;
 use ucp_look::{LiveBasis, PlanBasis, PlannedMember, stale};
 use ucp_model::operation::group::{Application, ApplyMember, MemberGoal};
-use ucp_model::{Detail, FaultClass, GroupId, PlanId, ReferenceId};
+use ucp_model::{Detail, FaultClass, GroupId, PlanId, PlanUse, ReferenceId};
 use ucp_schema::unknown;
 use ucp_set::{Declarations, DeclaredMember, Expression, Link, links, resolve, visit};
 
@@ -83,8 +83,10 @@ impl App {
                 admit(more).map_err(Rejection::BeyondRate)?;
             }
         }
-        let compared = self.judge_members(&plan, deadline).await?;
-        self.judge_referred(&plan, deadline).await?;
+        let compared = match self.judge_state(&plan, deadline).await {
+            Ok(compared) => compared,
+            Err(refused) => return Err(self.refused_under(PlanUse::whole(id), refused).await),
+        };
         self.judge_policies(&plan).await?;
         let members = application.members.into_iter().zip(&plan.members);
         let members: Vec<ApplyMember> = members
@@ -136,6 +138,17 @@ impl App {
             .try_collect()
             .await?;
         refused_elsewhere(refused.into_iter().flatten().collect())
+    }
+
+    /// Compares a plan with what is there now. Returns which of its members could be compared in whole.
+    async fn judge_state(
+        &self,
+        plan: &PlanInHand,
+        deadline: Instant,
+    ) -> Result<Vec<bool>, Rejection> {
+        let compared = self.judge_members(plan, deadline).await?;
+        self.judge_referred(plan, deadline).await?;
+        Ok(compared)
     }
 
     /// Compares the members of a plan with what is there now. Returns which of them could be compared in whole: AWS has shown
