@@ -1,6 +1,7 @@
 //! Plans that are kept: read, reviewed, and carried out once, or not at all.
 
 mod drawn;
+mod elsewhere;
 mod policies;
 mod sets;
 mod stale;

@@ -1,7 +1,7 @@
 //! Who may do what: each route with each role over each scope, and what others must not learn.
 
 mod denied_types;
-mod every_route;
+pub(crate) mod every_route;
 mod hidden;
 mod ownership;
 mod role_assignments;

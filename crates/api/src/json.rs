@@ -61,6 +61,12 @@ impl JsonObject {
         let Self(members) = self;
         members::read(&Value::Object(members)).map_err(Problem::from)
     }
+
+    /// Deserializes the body of a request that carries out no plan.
+    pub(crate) fn read_without_plan<T: DeserializeOwned>(self) -> Result<T, Problem> {
+        members::without_plan(&self.0)?;
+        self.read()
+    }
 }
 
 /// A body that may be large. It is read as JSON where declarations are judged.

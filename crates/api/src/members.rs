@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeOwned, Error as _, IntoDeserializer, Visitor};
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
-use serde_json::{Error, Value};
+use serde_json::{Error, Map, Value};
 use serde_path_to_error::Segment;
 use ucp_model::{excerpt, pointer};
 
@@ -74,6 +74,22 @@ impl From<Misfit> for Problem {
 /// Deserializes `object`. Members that nobody reads are refused, except for the [common](COMMON) ones.
 pub(crate) fn read<T: DeserializeOwned>(object: &Value) -> Result<T, Misfit> {
     serde_path_to_error::deserialize(Members(object)).map_err(|error| misfit(&error, object))
+}
+
+/// Returns whether an object names a plan.
+pub(crate) fn names_plan(object: &Map<String, Value>) -> bool {
+    object.get("planId").is_some_and(|plan| !plan.is_null())
+}
+
+/// Refuses a plan in the body of a request that carries none out: without it, something else than was planned would be done.
+pub(crate) fn without_plan(body: &Map<String, Value>) -> Result<(), Problem> {
+    match names_plan(body) {
+        true => {
+            let message = "/planId: this request carries out no plan. Leave it out.";
+            Err(Problem::bad_request(message).at("/planId"))
+        }
+        false => Ok(()),
+    }
 }
 
 /// Deserializes a string with [`FromStr`]; for `deserialize_with`.

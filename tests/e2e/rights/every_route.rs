@@ -15,7 +15,7 @@ const TYPE: &str = "/planes/aws/aws/accounts/123456789012/regions/us-west-2/prov
 pub(super) const IDENTIFIER: &str = "vpc-00000000000000000";
 pub(super) const ALIAS: &str = "nobody";
 pub(super) const ASSIGNMENT: &str = "nothing";
-pub(super) const ID: &str = "00000000-0000-4000-8000-000000000000";
+pub(crate) const ID: &str = "00000000-0000-4000-8000-000000000000";
 
 /// Scopes above and below what the requests name, and beside it.
 const SCOPES: &[&str] = &[
@@ -49,14 +49,14 @@ fn everybody() -> Vec<Grant> {
 }
 
 /// A request of the API's description.
-pub(super) struct Request {
-    pub(super) method: String,
-    pub(super) route: String,
-    pub(super) path: String,
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) route: String,
+    pub(crate) path: String,
 }
 
 /// All requests that the API describes, about things that do not exist where they would be changed.
-pub(super) fn requests() -> Vec<Request> {
+pub(crate) fn requests() -> Vec<Request> {
     let document: Value =
         serde_json::from_str(include_str!("../../../api/openapi.json")).expect("JSON");
     let paths = document["paths"].as_object().expect("paths");

@@ -85,7 +85,7 @@ async fn review(
     body: JsonObject,
 ) -> Result<Json<PlanBody>, Problem> {
     let id = plan_id(path)?;
-    let request = body.read::<PlanReviewRequest>()?;
+    let request = body.read_without_plan::<PlanReviewRequest>()?;
     if !request.is_short_enough() {
         return Err(Problem::bad_request(format!(
             "/comment: may have {COMMENT_MAX_CHARS} characters."

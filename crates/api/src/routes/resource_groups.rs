@@ -161,7 +161,7 @@ async fn import_resource_group_resources(
     body: JsonObject,
 ) -> Result<Response, Problem> {
     let id = path.id()?;
-    let items = body.read::<ImportGroupRequest>()?.items(&id);
+    let items = body.read_without_plan::<ImportGroupRequest>()?.items(&id);
     rated::count_members(&api, &context, uri.path(), Effect::Write, items.len())?;
     let operation = api
         .app

@@ -82,7 +82,7 @@ async fn validate_resource_group(
     body: JsonObject,
 ) -> Result<Json<Valid>, Problem> {
     let id = path.id()?;
-    let request = body.read::<SetRequest>()?;
+    let request = body.read_without_plan::<SetRequest>()?;
     rated::count_members(&api, &context, uri.path(), Effect::AwsRead, request.count())?;
     let set = request.set(&id)?;
     api.app.validate_set(&id, set, &context.caller).await?;
@@ -107,7 +107,7 @@ async fn what_if_resource_group(
 ) -> Result<Json<WhatIfResult>, Problem> {
     let id = path.id()?;
     let settings = what_if_settings(&mut body)?;
-    let request = body.read::<SetRequest>()?;
+    let request = body.read_without_plan::<SetRequest>()?;
     rated::count_members(&api, &context, uri.path(), Effect::AwsRead, request.count())?;
     let set = request.set(&id)?;
     let caller = &context.caller.name;

@@ -102,10 +102,15 @@ struct ImportGroupResource {
 impl ImportGroupRequest {
     /// Reads the items to import into `group`, each with its own error.
     pub(crate) fn items(&self, group: &GroupId) -> Vec<Result<ImportGroupItem, Detail>> {
-        let read = |(index, item)| {
+        let read = |(index, item): (usize, &Value)| {
+            let place = format!("/resources/{index}");
+            if item.as_object().is_some_and(members::names_plan) {
+                let message = "/planId: an import carries out no plan. Leave it out.";
+                return Err(Detail::at("BadRequest", message, format!("{place}/planId")));
+            }
             let item = members::read(item).map_err(|misfit| misfit.message);
             let item = item.and_then(|item: ImportGroupResource| item.into(group));
-            item.map_err(|message| Detail::at("BadRequest", message, format!("/resources/{index}")))
+            item.map_err(|message| Detail::at("BadRequest", message, place))
         };
         self.resources.iter().enumerate().map(read).collect()
     }

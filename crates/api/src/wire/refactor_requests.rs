@@ -206,6 +206,7 @@ impl RefactorRequest {
         body: Map<String, Value>,
         base: RefactorBase,
     ) -> Result<DeclaredRefactor, Problem> {
+        members::without_plan(&body)?;
         let (request, wrong) = Self::members(body)?;
         let first = wrong.first().map(|detail| {
             let problem = Problem::bad_request(detail.message.clone());

@@ -162,14 +162,6 @@ impl ActionRequest {
         }
     }
 
-    /// Refuses a plan in a request that carries none out.
-    pub(crate) fn without_plan(self) -> Result<Self, Problem> {
-        match self.plan_id {
-            Some(_) => Err(carries_out_no_plan()),
-            None => Ok(self),
-        }
-    }
-
     /// Converts the request to a PATCH of the resource `name`, which must exist.
     pub(crate) fn patch(
         self,
@@ -200,12 +192,6 @@ impl ActionRequest {
             None => Selector::Parts(self.properties.unwrap_or_default()),
         }
     }
-}
-
-/// The problem of a what-if or a validation that names a plan.
-pub(crate) fn carries_out_no_plan() -> Problem {
-    let message = "/planId: this request carries out no plan. Leave it out.";
-    Problem::bad_request(message).at("/planId")
 }
 
 /// An AWS resource. While it is being created, members may be missing.

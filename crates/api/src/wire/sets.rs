@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::error::ErrorBody;
 use super::import::{ArmType, ItemScope};
-use super::resources::{ActionRequest, carries_out_no_plan};
+use super::resources::ActionRequest;
 use crate::members::{self, COMMON, Misfit, parsed};
 use crate::problem::Problem;
 
@@ -133,9 +133,6 @@ impl SetRequest {
 
     /// Reads the resources of a set for `group`, each with its own error.
     pub(crate) fn set(self, group: &GroupId) -> Result<DeclaredSet, Problem> {
-        if self.plan_id.is_some() {
-            return Err(carries_out_no_plan());
-        }
         let Some(resources) = &self.resources else {
             return Err(Problem::bad_request("/resources: is required."));
         };
@@ -209,7 +206,7 @@ fn member(
             SetGoal::Delete
         }
         false => {
-            if put.get("planId").is_some_and(|plan| !plan.is_null()) {
+            if members::names_plan(&put) {
                 let message = "/planId: belongs to the set. Leave it out here.";
                 return Err(("/planId".to_owned(), message.to_owned()));
             }

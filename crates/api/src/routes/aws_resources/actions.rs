@@ -12,6 +12,7 @@ use utoipa_axum::routes;
 use super::outcome::{delete, put};
 use crate::context::{Preference, RequestContext, UnderWay};
 use crate::json::JsonObject;
+use crate::members;
 use crate::path::CollectionPath;
 use crate::problem::Problem;
 use crate::router::router;
@@ -75,8 +76,8 @@ async fn validate_aws_resource(
     body: JsonObject,
 ) -> Result<Json<Valid>, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
-    let put = declared(body)?.without_plan()?;
-    let put = put.put(scope, type_name, None);
+    members::without_plan(&body.0)?;
+    let put = declared(body)?.put(scope, type_name, None);
     api.app.validate_put(&put, &context.caller).await?;
     Ok(Json(Valid::SUCCEEDED))
 }
@@ -98,8 +99,8 @@ async fn what_if_aws_resource(
 ) -> Result<Json<WhatIfResult>, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
     let settings = what_if_settings(&mut body)?;
-    let put = declared(body)?.without_plan()?;
-    let put = put.put(scope, type_name, None);
+    members::without_plan(&body.0)?;
+    let put = declared(body)?.put(scope, type_name, None);
     let what_if = api
         .app
         .what_if_put(put, settings.lifetime(), &context.caller);
@@ -125,7 +126,7 @@ async fn get_aws_resource(
     let read = ReadResource {
         scope: path.scope()?,
         type_name: path.type_name()?,
-        resource: body.read::<ActionRequest>()?.selector(),
+        resource: body.read_without_plan::<ActionRequest>()?.selector(),
     };
     let resource = api.app.get_resource(read, &context.caller).await?;
     Ok(Json(resource.into()))
@@ -179,7 +180,8 @@ async fn import_aws_resource(
     body: JsonObject,
 ) -> Result<Response, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
-    let import = body.read::<ImportRequest>()?.import(scope, type_name);
+    let import = body.read_without_plan::<ImportRequest>()?;
+    let import = import.import(scope, type_name);
     if let Some(tracked_by) = &import.tracked_by {
         note(&context, tracked_by, &import.scope, &import.type_name);
     }

@@ -11,6 +11,7 @@ use utoipa_axum::routes;
 use super::outcome::{delete, put};
 use crate::context::{Preference, RequestContext, UnderWay};
 use crate::json::JsonObject;
+use crate::members;
 use crate::path::{CollectionPath, ResourcePath};
 use crate::problem::Problem;
 use crate::query::{AwsPage, PlanQuery};
@@ -108,6 +109,10 @@ async fn put_named_aws_resource(
         (None, Some(_)) => ActionRequest::default(),
         _ => untracked(body)?,
     };
+    if query.plan.is_some() && request.plan_id.is_some_and(|plan| query.plan != Some(plan)) {
+        let message = "/planId: is another plan than that of the query. Name one of them.";
+        return Err(Problem::bad_request(message).at("/planId"));
+    }
     request.plan_id = query.plan.or(request.plan_id);
     let declared = request.put(scope, type_name, Some(path.identifier));
     put(api, declared, StatusCode::CREATED, &context).await
@@ -131,8 +136,7 @@ async fn what_if_named_aws_resource(
     let (scope, type_name) = (path.scope()?, path.type_name()?);
     let settings = body.as_mut().map(what_if_settings).transpose()?;
     let settings = settings.unwrap_or_default();
-    let put = untracked(body)?.without_plan()?;
-    let put = put.put(scope, type_name, Some(path.identifier));
+    let put = without_plan(body)?.put(scope, type_name, Some(path.identifier));
     let what_if = api
         .app
         .what_if_put(put, settings.lifetime(), &context.caller);
@@ -158,8 +162,16 @@ async fn update_named_aws_resource(
     body: Option<JsonObject>,
 ) -> Result<Response, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
-    let declared = untracked(body)?.patch(scope, type_name, path.identifier)?;
+    let declared = without_plan(body)?.patch(scope, type_name, path.identifier)?;
     put(api, declared, StatusCode::ACCEPTED, &context).await
+}
+
+/// Reads the body of a request by name that carries out no plan.
+fn without_plan(body: Option<JsonObject>) -> Result<ActionRequest, Problem> {
+    if let Some(JsonObject(body)) = &body {
+        members::without_plan(body)?;
+    }
+    untracked(body)
 }
 
 /// Reads the body of a request by name, which is not tracked.
