@@ -116,6 +116,83 @@ async fn every_write_is_an_event_and_no_read_is(world: &World) {
     );
 }
 
+/// A write of a group, a plane or a credential names where it changed that, and no value.
+#[apply(on_every_store)]
+async fn a_write_names_where_it_changed_a_resource(world: &World) {
+    let group = "/planes/radius/local/resourcegroups/rg2";
+    let plane = "/planes/radius/other";
+    let credential = "/planes/aws/aws/providers/System.AWS/credentials/spare";
+    let access_key = |secret: &str| {
+        json!({"location": "global", "properties": {"kind": "AccessKey", "accessKeyId": "AKIA1",
+            "secretAccessKey": secret, "storage": {"kind": "Internal"}}})
+    };
+    let role = json!({"location": "global", "properties": {"kind": "IRSA",
+        "roleARN": "arn:aws:iam::123456789012:role/ucp", "storage": {"kind": "Internal"}}});
+    let tagged = json!({"location": "global", "tags": {"team": "net"}});
+    let strict = json!({"location": "global", "tags": {"team": "web"},
+        "properties": {"planPolicy": "required", "defaultTags": {"a/b": "c"}}});
+    let providers = |url: &str| json!({"location": "global", "properties": {"resourceProviders": {"A.B": url}}});
+    let of_role = [
+        "/properties/accessKeyId",
+        "/properties/kind",
+        "/properties/roleARN",
+        "/properties/secretAccessKey",
+    ];
+    let of_key = [
+        "/location",
+        "/properties/accessKeyId",
+        "/properties/kind",
+        "/properties/secretAccessKey",
+        "/properties/storage/kind",
+        "/properties/storage/secretName",
+    ];
+    let of_strict = [
+        "/properties/defaultTags/a~1b",
+        "/properties/planPolicy",
+        "/tags/team",
+    ];
+    let of_plane = ["/location", "/properties/resourceProviders/A.B"];
+    let changes: [(&str, &str, Value, &[&str]); 14] = [
+        ("PUT", group, tagged.clone(), &["/location", "/tags/team"]),
+        ("PUT", group, tagged, &[]),
+        ("PUT", group, strict.clone(), &of_strict),
+        ("PATCH", group, json!({"tags": {"team": "web"}}), &[]),
+        (
+            "PATCH",
+            group,
+            json!({"tags": {"team": null}}),
+            &["/tags/team"],
+        ),
+        ("PATCH", group, json!({"tags": 5}), &[]),
+        ("PUT", plane, providers("http://one.test"), &of_plane),
+        ("PUT", plane, providers("http://one.test"), &[]),
+        ("PUT", plane, providers("http://two.test"), &of_plane[1..]),
+        ("PUT", credential, access_key("canary-1"), &of_key),
+        ("PUT", credential, access_key("canary-1"), &[]),
+        (
+            "PUT",
+            credential,
+            access_key("canary-2"),
+            &["/properties/secretAccessKey"],
+        ),
+        ("PUT", credential, role.clone(), &of_role),
+        ("PUT", credential, role, &[]),
+    ];
+    let list = format!("/planes/radius/local/providers/System.Resources/auditEvents?{API}&top=1");
+    for (method, path, body, expected) in changes {
+        let cell = format!("{method} {path} {body}");
+        let path = format!("{path}?{API}");
+        let reply = world.call(method, &path, &body.to_string()).await;
+        let event = since_built(world).await.pop().expect("an event");
+        assert_eq!(event.paths, expected, "{cell}: {}", reply.text);
+        let listed = world.get(&list).await.expect(200);
+        let told = &listed.body["value"][0]["properties"]["paths"];
+        let expected = (!expected.is_empty()).then_some(expected);
+        assert_eq!(*told, json!(expected), "{cell}");
+        assert!(!listed.text.contains("canary"), "{}", listed.text);
+    }
+}
+
 #[apply(on_every_store)]
 async fn an_event_says_who_asked_for_what_and_what_came_of_it(world: &World) {
     let headers = [("x-ms-correlation-request-id", "deployment-7")];

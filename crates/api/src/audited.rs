@@ -14,6 +14,7 @@ use ucp_listen::Peer;
 use ucp_model::{CorrelationId, ErrorCode, Failure};
 
 use crate::action::{self, Effect, action};
+use crate::changed_paths::ChangedPaths;
 use crate::logged;
 use crate::noted::{CameOf, Noted, OneOfMany, RequestId};
 use crate::problem::Problem;
@@ -71,8 +72,12 @@ impl Asked {
             Some(CameOf::Unchanged) | None => problem.and_then(Problem::operation),
         };
         let change = response.extensions().get::<GrantChange>();
+        let paths = response.extensions().get::<ChangedPaths>();
         Some(AuditEvent {
             change: change.cloned(),
+            paths: paths
+                .map(|ChangedPaths(paths)| paths.clone())
+                .unwrap_or_default(),
             status: Some(status.as_u16()),
             code: code.map(str::to_owned),
             operation,
@@ -164,6 +169,7 @@ impl Asked {
             request_id: self.request_id.clone(),
             operation: None,
             change: None,
+            paths: Vec::new(),
             suppressed: 0,
         }
     }

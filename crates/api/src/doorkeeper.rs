@@ -58,6 +58,7 @@ impl Witness for Doorkeeper {
             request_id: id,
             operation: None,
             change: None,
+            paths: Vec::new(),
             suppressed: 0,
         });
         // Last: it ends early if the server closes.

@@ -9,6 +9,7 @@ mod audit_query;
 mod audited;
 mod authentication;
 mod canonical_path;
+mod changed_paths;
 mod context;
 mod deadline;
 mod described;

@@ -3,9 +3,19 @@ use std::sync::Arc;
 use tracing::Instrument;
 use ucp_model::{Credential, CredentialId, ErrorCode, Failure, NewCredential, PlaneId};
 use ucp_seal::AssociatedData;
-use ucp_store::Sealed;
+use ucp_store::{Sealed, StoredCredential, Written};
+use zeroize::Zeroizing;
 
 use crate::{Accounts, App, Listed, Precondition, Rejection};
+
+/// A credential that was written.
+#[derive(Debug)]
+pub struct CredentialPut {
+    /// The credential, and the one that it replaced, without their secrets.
+    pub written: Written<Credential>,
+    /// Whether it has another secret than before.
+    pub is_secret_changed: bool,
+}
 
 /// A credential to write. Not `Debug`, so that the secret cannot be printed.
 pub struct PutCredential {
@@ -22,7 +32,7 @@ impl App {
         &self,
         put: PutCredential,
         precondition: &Precondition,
-    ) -> Result<Credential, Rejection> {
+    ) -> Result<CredentialPut, Rejection> {
         let id = put.new.id.clone();
         let admitted = self.parts.roles.admit(&put.new.body);
         admitted.map_err(Rejection::Forbidden)?;
@@ -31,7 +41,8 @@ impl App {
             let (credential, secret) = (&put.new.body, put.secret.as_deref());
             self.parts.accounts.identify(credential, secret).await?;
         }
-        let secret = put.secret.map(|secret| {
+        let given = put.secret.map(Zeroizing::new);
+        let secret = given.as_ref().map(|secret| {
             let (place, entropy) = (AssociatedData::Credential(&id), self.parts.entropy.as_ref());
             let sealing = &self.parts.keys.sealing;
             Sealed(sealing.seal(place, secret.as_bytes(), entropy))
@@ -46,7 +57,30 @@ impl App {
         if id.signs() {
             self.end_ambient(&id.plane).await?;
         }
-        Ok(put)
+        let was = put
+            .before
+            .as_ref()
+            .and_then(|before| before.secret.as_ref());
+        let is_secret_changed = !self.is_secret(&id, was, given.as_ref().map(|it| it.as_str()));
+        let without_secret = |stored: StoredCredential| stored.credential;
+        Ok(CredentialPut {
+            written: Written {
+                before: put.before.map(without_secret),
+                after: without_secret(put.after),
+            },
+            is_secret_changed,
+        })
+    }
+
+    /// Returns whether a sealed secret is the one given. One that was sealed under a key that is not known any more is not.
+    fn is_secret(&self, id: &CredentialId, sealed: Option<&Sealed>, given: Option<&str>) -> bool {
+        let (sealed, given) = match (sealed, given) {
+            (Some(sealed), Some(given)) => (sealed, given),
+            (sealed, given) => return sealed.is_none() && given.is_none(),
+        };
+        let place = AssociatedData::Credential(id);
+        let opened = self.parts.keys.sealing.open(place, &sealed.0);
+        opened.is_ok_and(|opened| opened[..] == *given.as_bytes())
     }
 
     /// Returns the credential without its secret.

@@ -69,7 +69,7 @@ pub use auditing::{AuditFilter, AuditPage};
 pub use awaiting::Awaiting;
 pub use changes::{ChangeKind, ResourceChange, WhatIf};
 pub use cipher::RingCipher;
-pub use credentials::PutCredential;
+pub use credentials::{CredentialPut, PutCredential};
 pub use delete::{DeleteOutcome, DeleteResource};
 use estimates::Estimates;
 pub use estimates::Quotas;
@@ -105,7 +105,9 @@ pub use ucp_refactor::{Base as RefactorBase, Event as RefactorEvent, Mapping, On
 pub use ucp_store::RoleAssignment;
 pub use ucp_store::place;
 pub use ucp_store::{AuditOutcome, StoredAuditEvent};
-pub use ucp_store::{GroupUpdate, Precondition, ReferenceUpdate, Status, Tags, TagsUpdate};
+pub use ucp_store::{
+    GroupUpdate, Precondition, ReferenceUpdate, Status, Tags, TagsUpdate, Written,
+};
 
 /// The dependencies of an [`App`].
 pub struct Parts {

@@ -6,7 +6,7 @@ use ucp_model::{
     ErrorCode, Failure, NewPlane, Plane, PlaneId, PlaneKind, ambient_settings, is_ambient,
     without_ambient,
 };
-use ucp_store::Precondition;
+use ucp_store::{Precondition, Written};
 
 use crate::known_assignments::Changing;
 use crate::listed::Named;
@@ -80,7 +80,7 @@ impl App {
         &self,
         put: NewPlane,
         precondition: &Precondition,
-    ) -> Result<Plane, Rejection> {
+    ) -> Result<Written<Plane>, Rejection> {
         let id = put.id.clone();
         self.admit_plane(&id).await?;
         let store = &self.parts.store;

@@ -1,6 +1,6 @@
 use ucp_access::{Right, Scope};
 use ucp_model::{GroupId, MAX_TAGS, NewResourceGroup, PlaneId, ResourceGroup};
-use ucp_store::{GroupUpdate, Precondition};
+use ucp_store::{GroupUpdate, Precondition, Written};
 
 use crate::listed::Named;
 use crate::references::group_not_found;
@@ -13,7 +13,7 @@ impl App {
         put: NewResourceGroup,
         precondition: Precondition,
         caller: &Caller,
-    ) -> Result<ResourceGroup, Rejection> {
+    ) -> Result<Written<ResourceGroup>, Rejection> {
         let id = put.id.clone();
         self.admit_group(&id).await?;
         let precondition = bounded(precondition, &id, caller);
@@ -34,7 +34,7 @@ impl App {
         update: GroupUpdate,
         precondition: Precondition,
         caller: &Caller,
-    ) -> Result<ResourceGroup, Rejection> {
+    ) -> Result<Written<ResourceGroup>, Rejection> {
         let precondition = bounded(precondition, id, caller);
         let store = &self.parts.store;
         let updated = store.update_resource_group(id, update, &precondition, self.now());

@@ -126,6 +126,8 @@ struct Line<'a> {
     operation_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<&'a GrantChange>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    paths: &'a [String],
     /// How many lines are missing before this one.
     #[serde(skip_serializing_if = "is_zero")]
     suppressed: u64,
@@ -149,6 +151,7 @@ pub(crate) fn line(event: &AuditEvent) -> io::Result<String> {
         request_id: &event.request_id,
         operation_id: event.operation.map(|id| id.to_string()),
         change: event.change.as_ref(),
+        paths: &event.paths,
         suppressed: event.suppressed,
     };
     Ok(serde_json::to_string(&line)?)
@@ -198,6 +201,7 @@ mod tests {
             request_id: String::new(),
             operation: None,
             change: None,
+            paths: Vec::new(),
             suppressed: 0,
         };
         let whole = line(&event).unwrap();

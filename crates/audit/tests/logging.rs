@@ -43,6 +43,7 @@ fn event(status: u16, outcome: AuditOutcome) -> AuditEvent {
         request_id: "request".to_owned(),
         operation: None,
         change: None,
+        paths: Vec::new(),
         suppressed: 0,
     }
 }

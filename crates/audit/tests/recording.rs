@@ -51,6 +51,7 @@ fn event(status: u16, second: i64) -> AuditEvent {
         request_id: "request".to_owned(),
         operation: None,
         change: None,
+        paths: Vec::new(),
         suppressed: 0,
     }
 }

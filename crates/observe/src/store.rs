@@ -18,7 +18,7 @@ use ucp_store::{
     RecordedAlias, RecordedTarget, Refactors, ReferenceUpdate, References, Retried, Reviewed,
     RoleAssignment, RoleAssignments, Sealed, SealedKey, SealedPlace, SealedValues, Store, Stored,
     StoredAuditEvent, StoredCredential, StoredPlan, Token, Tokens, TrackRecords, TypeSchema,
-    TypeSchemas,
+    TypeSchemas, Written,
 };
 
 use crate::process::Observed;
@@ -101,7 +101,7 @@ macro_rules! observed {
 
 observed! {
     Planes {
-        fn put_plane(plane: NewPlane, precondition: &Precondition, now: Timestamp) -> Plane;
+        fn put_plane(plane: NewPlane, precondition: &Precondition, now: Timestamp) -> Written<Plane>;
         fn get_plane(id: &PlaneId) -> Option<Plane>;
         fn list_planes(
             kind: Option<PlaneKind>,
@@ -118,13 +118,13 @@ observed! {
             group: NewResourceGroup,
             precondition: &Precondition,
             now: Timestamp
-        ) -> ResourceGroup;
+        ) -> Written<ResourceGroup>;
         fn update_resource_group(
             id: &GroupId,
             update: GroupUpdate,
             precondition: &Precondition,
             now: Timestamp
-        ) -> ResourceGroup;
+        ) -> Written<ResourceGroup>;
         fn get_resource_group(id: &GroupId) -> ResourceGroup;
         fn list_resource_groups(
             plane: &str,
@@ -149,7 +149,7 @@ observed! {
             secret: Option<Sealed>,
             precondition: &Precondition,
             now: Timestamp
-        ) -> Credential;
+        ) -> Written<StoredCredential>;
         fn get_credential(id: &CredentialId) -> Option<StoredCredential>;
         fn list_credentials(
             plane: &str,

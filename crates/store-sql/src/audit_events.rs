@@ -13,17 +13,17 @@ use crate::json::{corrupt, from_json, parsed, to_json};
 statements! {
     /// The events are a JSON array, so that a batch is one statement.
     APPEND = ["INSERT INTO audit_events (at, caller, peer, action, id, outcome, status, code, correlation_id, request_id,
-            operation, change, suppressed) "]
+            operation, change, paths, suppressed) "]
         postgres "SELECT (event->>'at')::bigint, event->>'caller', event->>'peer', event->>'action', event->>'id',
                 event->>'outcome', (event->>'status')::bigint, event->>'code', event->>'correlation_id',
-                event->>'request_id', event->>'operation', event->>'change', (event->>'suppressed')::bigint
+                event->>'request_id', event->>'operation', event->>'change', event->>'paths', (event->>'suppressed')::bigint
             FROM json_array_elements($1::json) WITH ORDINALITY AS given(event, place) ORDER BY place"
         sqlite "SELECT value->>'at', value->>'caller', value->>'peer', value->>'action', value->>'id',
                 value->>'outcome', value->>'status', value->>'code', value->>'correlation_id',
-                value->>'request_id', value->>'operation', value->>'change', value->>'suppressed'
+                value->>'request_id', value->>'operation', value->>'change', value->>'paths', value->>'suppressed'
             FROM json_each($1) ORDER BY key";
     LIST = ["SELECT sequence, at, caller, peer, action, id, outcome, status, code, correlation_id, request_id, operation,
-            change, suppressed
+            change, paths, suppressed
         FROM audit_events WHERE at >= $1 AND (at, sequence) < ($2, $3) ORDER BY at DESC, sequence DESC LIMIT $4"];
     REMOVE = ["DELETE FROM audit_events WHERE sequence "]
         postgres "= ANY(ARRAY(" sqlite "IN (" ["SELECT sequence FROM audit_events WHERE at < $1 ORDER BY at, sequence LIMIT $2"]
@@ -45,6 +45,7 @@ struct Given<'a> {
     request_id: &'a str,
     operation: Option<OperationId>,
     change: Option<&'a GrantChange>,
+    paths: Option<&'a [String]>,
     suppressed: u64,
 }
 
@@ -63,6 +64,7 @@ impl<'a> From<&'a AuditEvent> for Given<'a> {
             request_id: &event.request_id,
             operation: event.operation,
             change: event.change.as_ref(),
+            paths: Some(&event.paths[..]).filter(|paths| !paths.is_empty()),
             suppressed: event.suppressed,
         }
     }
@@ -138,6 +140,7 @@ fn read(row: &Row) -> Result<StoredAuditEvent, Error> {
     let status = status.map(u16::try_from).transpose();
     let operation: Option<&str> = row.get("operation")?;
     let change: Option<&str> = row.get("change")?;
+    let paths: Option<&str> = row.get("paths")?;
     Ok(StoredAuditEvent {
         place: AuditPlace {
             at,
@@ -156,6 +159,7 @@ fn read(row: &Row) -> Result<StoredAuditEvent, Error> {
             request_id: row.get("request_id")?,
             operation: operation.map(parsed::<OperationId>).transpose()?,
             change: change.map(from_json).transpose()?,
+            paths: paths.map(from_json).transpose()?.unwrap_or_default(),
             suppressed: row.count("suppressed")?,
         },
     })

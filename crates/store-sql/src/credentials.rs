@@ -3,11 +3,11 @@
 use async_trait::async_trait;
 use ucp_model::{Credential, CredentialId, CredentialKind, NewCredential, Timestamp};
 use ucp_model::{PlaneId, PlaneKind};
-use ucp_store::{Credentials, Error, Precondition, Sealed, StoredCredential};
+use ucp_store::{Credentials, Error, Precondition, Sealed, StoredCredential, Written};
 
 use crate::Sql;
 use crate::arm_resources::{arm_resources, read};
-use crate::database::{transaction, values};
+use crate::database::{Row, transaction, values};
 use crate::nudges::Topic;
 
 arm_resources! { "credentials", "secret";
@@ -24,16 +24,21 @@ impl Credentials for Sql {
         secret: Option<Sealed>,
         precondition: &Precondition,
         now: Timestamp,
-    ) -> Result<Credential, Error> {
+    ) -> Result<Written<StoredCredential>, Error> {
         let written = transaction!(self, |tx| async {
             let key = new.id.key();
             let row = TABLE.lock(&mut tx, key.clone()).await?;
-            let current = row.as_ref().map(read).transpose()?;
-            let written = precondition.put(current.as_ref(), new.clone(), now)?;
-            TABLE.put(&mut tx, &written, plane(&new.id.plane)).await?;
-            let secret = secret.as_ref().map(|secret| secret.0.clone());
-            tx.execute(SET_SECRET, values![key, secret]).await?;
-            Ok(written)
+            let before = row.as_ref().map(stored).transpose()?;
+            let current = before.as_ref().map(|before| &before.credential);
+            let credential = precondition.put(current, new.clone(), now)?;
+            TABLE
+                .put(&mut tx, &credential, plane(&new.id.plane))
+                .await?;
+            let sealed = secret.as_ref().map(|secret| secret.0.clone());
+            tx.execute(SET_SECRET, values![key, sealed]).await?;
+            let secret = secret.clone();
+            let after = StoredCredential { credential, secret };
+            Ok(Written { before, after })
         });
         // Even after another error, since the commit may have succeeded.
         if !matches!(written, Err(Error::PreconditionFailed)) {
@@ -44,14 +49,8 @@ impl Credentials for Sql {
     }
 
     async fn get_credential(&self, id: &CredentialId) -> Result<Option<StoredCredential>, Error> {
-        let Some(row) = TABLE.get(&self.database, id.key()).await? else {
-            return Ok(None);
-        };
-        let secret: Option<Vec<u8>> = row.get("secret")?;
-        Ok(Some(StoredCredential {
-            credential: read(&row)?,
-            secret: secret.map(Sealed),
-        }))
+        let row = TABLE.get(&self.database, id.key()).await?;
+        row.as_ref().map(stored).transpose()
     }
 
     async fn list_credentials(
@@ -87,6 +86,14 @@ impl Credentials for Sql {
     async fn credentials_changed(&self) {
         self.nudged_about(Topic::Credentials).await;
     }
+}
+
+fn stored(row: &Row) -> Result<StoredCredential, Error> {
+    let secret: Option<Vec<u8>> = row.get("secret")?;
+    Ok(StoredCredential {
+        credential: read(row)?,
+        secret: secret.map(Sealed),
+    })
 }
 
 /// Returns the plane's key, by which credentials are listed.

@@ -10,7 +10,7 @@ use ucp_model::{
 };
 use ucp_store::{
     Error, GroupDeletion, GroupUpdate, Groups, NewOperation, NewWork, OwnedPlace, Precondition,
-    group_keys, rules,
+    Written, group_keys, rules,
 };
 
 use crate::arm_resources::{self, arm_resources};
@@ -45,13 +45,16 @@ impl Groups for Sql {
         group: NewResourceGroup,
         precondition: &Precondition,
         now: Timestamp,
-    ) -> Result<ResourceGroup, Error> {
+    ) -> Result<Written<ResourceGroup>, Error> {
         transaction!(self, |tx| async {
             let current = lock(&mut tx, &group.id).await?;
             let written = rules::put_group(current.as_ref(), group.clone(), precondition, now)?;
             let parent = written.id.plane_id().key();
             TABLE.put(&mut tx, &written, parent).await?;
-            Ok(written)
+            Ok(Written {
+                before: current,
+                after: written,
+            })
         })
     }
 
@@ -61,13 +64,16 @@ impl Groups for Sql {
         update: GroupUpdate,
         precondition: &Precondition,
         now: Timestamp,
-    ) -> Result<ResourceGroup, Error> {
+    ) -> Result<Written<ResourceGroup>, Error> {
         transaction!(self, |tx| async {
             let current = lock(&mut tx, id).await?.ok_or(Error::NoSuchGroup)?;
             let written = rules::update_group(&current, update.clone(), precondition, now)?;
             let parent = written.id.plane_id().key();
             TABLE.put(&mut tx, &written, parent).await?;
-            Ok(written)
+            Ok(Written {
+                before: Some(current),
+                after: written,
+            })
         })
     }
 

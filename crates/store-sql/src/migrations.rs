@@ -52,6 +52,7 @@ macro_rules! files {
             "0039_planned_refactors",
             "0040_tried_leftovers",
             "0041_moves",
+            "0042_audit_paths",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use ucp_model::{NewPlane, Plane, PlaneId, PlaneKind, Timestamp};
-use ucp_store::{Error, Planes, Precondition, plane_keys};
+use ucp_store::{Error, Planes, Precondition, Written, plane_keys};
 
 use crate::Sql;
 use crate::arm_resources::{arm_resources, read};
@@ -20,13 +20,16 @@ impl Planes for Sql {
         plane: NewPlane,
         precondition: &Precondition,
         now: Timestamp,
-    ) -> Result<Plane, Error> {
+    ) -> Result<Written<Plane>, Error> {
         transaction!(self, |tx| async {
             let row = TABLE.lock(&mut tx, plane.id.key()).await?;
             let current = row.as_ref().map(read).transpose()?;
             let written = precondition.put(current.as_ref(), plane.clone(), now)?;
             TABLE.put(&mut tx, &written, "/planes".to_owned()).await?;
-            Ok(written)
+            Ok(Written {
+                before: current,
+                after: written,
+            })
         })
     }
 

@@ -10,7 +10,7 @@ use ucp_model::{CorrelationId, OperationId, Timestamp};
 use crate::Error;
 
 /// A request that changes something, or that was refused. It has nothing of the request's body, query and headers but
-/// the ids, and what a role assignment gives.
+/// the ids, what a role assignment gives, and the names of what a write changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEvent {
     /// When it was answered.
@@ -38,6 +38,8 @@ pub struct AuditEvent {
     pub operation: Option<OperationId>,
     /// What it changed of a role assignment.
     pub change: Option<GrantChange>,
+    /// Where it changed a plane, a resource group or a credential: JSON Pointers into that.
+    pub paths: Vec<String>,
     /// The number of events since the last one like it that were not stored, because there were too many.
     pub suppressed: u64,
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use ucp_model::{Credential, CredentialId, NewCredential, Timestamp};
 
-use crate::{Error, Precondition, Sealed};
+use crate::{Error, Precondition, Sealed, Written};
 
 /// A credential with its secret.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +25,7 @@ pub trait Credentials: Send + Sync {
         secret: Option<Sealed>,
         precondition: &Precondition,
         now: Timestamp,
-    ) -> Result<Credential, Error>;
+    ) -> Result<Written<StoredCredential>, Error>;
 
     /// Returns the credential, if it exists.
     async fn get_credential(&self, id: &CredentialId) -> Result<Option<StoredCredential>, Error>;

@@ -8,7 +8,7 @@ use ucp_model::{
     Target, Timestamp, TypeName,
 };
 
-use crate::{Error, KeyRange, NewOperation, Precondition};
+use crate::{Error, KeyRange, NewOperation, Precondition, Written};
 
 /// The result of deleting a group.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,7 +93,7 @@ pub trait Groups: Send + Sync {
         group: NewResourceGroup,
         precondition: &Precondition,
         now: Timestamp,
-    ) -> Result<ResourceGroup, Error>;
+    ) -> Result<Written<ResourceGroup>, Error>;
 
     /// Changes the group. [`Error::NoSuchGroup`] if there is none, [`Error::PreconditionFailed`] if `precondition` does
     /// not hold, [`Error::GroupDeleting`] while the group is being deleted, [`Error::TooManyTags`] if it adds more than a
@@ -104,7 +104,7 @@ pub trait Groups: Send + Sync {
         update: GroupUpdate,
         precondition: &Precondition,
         now: Timestamp,
-    ) -> Result<ResourceGroup, Error>;
+    ) -> Result<Written<ResourceGroup>, Error>;
 
     /// Returns the group, or [`Error::NoSuchGroup`].
     async fn get_resource_group(&self, id: &GroupId) -> Result<ResourceGroup, Error>;

@@ -47,7 +47,7 @@ pub use operations::{
     OperationPage, Operations, Status, place,
 };
 pub use planes::{Planes, plane_keys};
-pub use precondition::{Precondition, Tags};
+pub use precondition::{Precondition, Tags, Written};
 pub use recorded::{Adoption, Basis, NewLook, RecordedAlias, RecordedTarget};
 pub use refactors::{ApplyRefactor, Brought, REFACTORS_MAX, Refactors, refactor_place};
 pub use references::{Forgotten, ReferenceUpdate, References, reference_keys};

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use ucp_model::{NewPlane, Plane, PlaneId, PlaneKind, Timestamp};
 
-use crate::{Error, KeyRange, Precondition};
+use crate::{Error, KeyRange, Precondition, Written};
 
 /// Returns the keys of a list of planes.
 pub fn plane_keys(kind: Option<PlaneKind>, after: Option<&PlaneId>) -> KeyRange {
@@ -23,7 +23,7 @@ pub trait Planes: Send + Sync {
         plane: NewPlane,
         precondition: &Precondition,
         now: Timestamp,
-    ) -> Result<Plane, Error>;
+    ) -> Result<Written<Plane>, Error>;
 
     /// Returns the plane, if it exists.
     async fn get_plane(&self, id: &PlaneId) -> Result<Option<Plane>, Error>;

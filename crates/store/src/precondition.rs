@@ -14,6 +14,15 @@ pub struct Precondition {
     pub keeps_plan_policy: bool,
 }
 
+/// A write of a resource, with what it replaced in the same transaction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written<T> {
+    /// What was there; `None` if it is new.
+    pub before: Option<T>,
+    /// What is there now.
+    pub after: T,
+}
+
 /// The value of `If-Match` or `If-None-Match`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tags {

@@ -186,6 +186,7 @@ async fn record(store: &Sql, verb: &str, id: &str, now: Timestamp) -> anyhow::Re
         request_id,
         operation: None,
         change: None,
+        paths: Vec::new(),
         suppressed: 0,
     };
     let recorded = store.append_audit_events(&[event]).await;

@@ -1,12 +1,13 @@
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::{Extension, Json};
 use ucp_model::Credential;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::changed_paths::ChangedPaths;
 use crate::context::RequestContext;
 use crate::path::{AwsPlanePath, CredentialPath};
 use crate::precondition::{Conditions, Tagged};
@@ -79,13 +80,18 @@ async fn put_credential(
     _: ApiVersion,
     conditions: Conditions,
     payload: Payload,
-) -> Result<Tagged<CredentialBody>, Problem> {
+) -> Result<(Extension<ChangedPaths>, Tagged<CredentialBody>), Problem> {
     let (id, request) = payload.judge(path.id(), PutCredentialRequest::read)?;
-    let credential = api
+    let put = api
         .app
         .put_credential(request.put(id), &conditions.into())
         .await?;
-    Ok(tagged(credential))
+    let before = put.written.before.map(CredentialBody::from);
+    let after = tagged(put.written.after);
+    let secret = put
+        .is_secret_changed
+        .then_some("/properties/secretAccessKey");
+    Ok((ChangedPaths::between(before, &after.1, secret), after))
 }
 
 /// Deletes a credential and its secret.

@@ -1,12 +1,13 @@
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::{Extension, Json};
 use ucp_model::{ErrorCode, Failure, Plane, PlaneKind, excerpt};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::changed_paths::ChangedPaths;
 use crate::context::RequestContext;
 use crate::path::{PlanePath, PlaneTypePath, RadiusPlanePath, ResourceProviderPath};
 use crate::precondition::{Conditions, Tagged};
@@ -104,16 +105,17 @@ async fn put_plane(
     _: ApiVersion,
     conditions: Conditions,
     payload: Payload,
-) -> Result<Tagged<PlaneBody>, Problem> {
+) -> Result<(Extension<ChangedPaths>, Tagged<PlaneBody>), Problem> {
     let kind = path.kind()?;
     let (id, request) = payload.judge(path.name(kind), |body, violations| {
         PutPlaneRequest::read(body, kind, violations)
     })?;
-    let plane = api
+    let written = api
         .app
         .put_plane(request.put(id), &conditions.into())
         .await?;
-    Ok(tagged(plane))
+    let (before, after) = (written.before.map(PlaneBody::from), tagged(written.after));
+    Ok((ChangedPaths::between(before, &after.1, []), after))
 }
 
 /// Deletes a plane.

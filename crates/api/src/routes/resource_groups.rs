@@ -1,14 +1,16 @@
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use ucp_app::DeleteGroupOutcome;
+use axum::{Extension, Json};
+use ucp_app::{DeleteGroupOutcome, Written};
+use ucp_model::ResourceGroup;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::action::Effect;
+use crate::changed_paths::ChangedPaths;
 use crate::context::{Preference, RequestContext, UnderWay};
 use crate::json::JsonObject;
 use crate::path::{GroupPath, RadiusPlanePath};
@@ -38,6 +40,16 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(import_resource_group_resources))
 }
 
+/// The reply to a write of a resource group, and what the audit learns of it.
+type GroupWritten = (Extension<ChangedPaths>, Tagged<ResourceGroupBody>);
+
+fn group_written(written: Written<ResourceGroup>) -> GroupWritten {
+    let before = written.before.map(ResourceGroupBody::from);
+    let (etag, after) = (written.after.etag(), ResourceGroupBody::from(written.after));
+    let changed = ChangedPaths::between(before, &after, []);
+    (changed, Tagged(etag, after))
+}
+
 /// Creates a resource group, or replaces its location, tags and settings.
 ///
 /// Its references are not changed. A `planPolicy` that is left out stays as it is.
@@ -53,13 +65,13 @@ async fn put_resource_group(
     conditions: Conditions,
     context: RequestContext,
     payload: Payload,
-) -> Result<Tagged<ResourceGroupBody>, Problem> {
+) -> Result<GroupWritten, Problem> {
     let (id, request) = payload.judge(path.id(), PutResourceGroupRequest::read)?;
-    let group = api
+    let written = api
         .app
         .put_resource_group(request.put(id), conditions.into(), &context.caller)
         .await?;
-    Ok(Tagged(group.etag(), group.into()))
+    Ok(group_written(written))
 }
 
 /// Changes the tags and settings of a resource group.
@@ -78,13 +90,13 @@ async fn update_resource_group(
     conditions: Conditions,
     context: RequestContext,
     payload: Payload,
-) -> Result<Tagged<ResourceGroupBody>, Problem> {
+) -> Result<GroupWritten, Problem> {
     let (id, request) = payload.judge(path.id(), UpdateResourceGroup::read)?;
-    let group = api
+    let written = api
         .app
         .update_resource_group(&id, request.update(), conditions.into(), &context.caller)
         .await?;
-    Ok(Tagged(group.etag(), group.into()))
+    Ok(group_written(written))
 }
 
 /// Returns a resource group with its references.

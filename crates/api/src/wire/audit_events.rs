@@ -19,8 +19,8 @@ pub(crate) struct AuditEventBody {
     properties: AuditEventProperties,
 }
 
-/// What was recorded of a request. It has nothing of the body, the query and the headers of the request but ids, and what a
-/// role assignment gives.
+/// What was recorded of a request. It has nothing of the body, the query and the headers of the request but ids, what a role
+/// assignment gives, and the names of what a write changed.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AuditEventProperties {
@@ -61,6 +61,10 @@ pub(crate) struct AuditEventProperties {
     /// What it changed of a role assignment.
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<AuditChange>,
+    /// Where it changed a plane, a resource group or a credential: JSON Pointers into that, at most 64, without values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(example = json!(["/properties/planPolicy", "/tags/team"]))]
+    paths: Vec<String>,
     /// How many events were not kept since the one before, because there were too many.
     #[serde(skip_serializing_if = "is_zero")]
     suppressed: u64,
@@ -119,6 +123,7 @@ impl From<StoredAuditEvent> for AuditEventBody {
                 request_id: event.request_id,
                 operation_id: event.operation.map(|id| id.to_string()),
                 change: event.change.map(Into::into),
+                paths: event.paths,
                 suppressed: event.suppressed,
             },
         }

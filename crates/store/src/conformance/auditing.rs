@@ -28,6 +28,10 @@ fn event(number: u16, second: i64) -> AuditEvent {
                 scopes: vec![Scope::everything()],
             }),
         }),
+        paths: vec![
+            "/tags/é\"~1".to_owned(),
+            "/properties/planPolicy".to_owned(),
+        ],
         suppressed: 0,
     }
 }
@@ -78,6 +82,7 @@ pub async fn what_is_audited_is_listed_latest_first(store: Engine) {
         code: Some("AuthenticationFailed".to_owned()),
         operation: None,
         change: None,
+        paths: Vec::new(),
         suppressed: 7,
         ..event(1, 1)
     };

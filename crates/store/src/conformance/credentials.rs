@@ -6,7 +6,7 @@ use tokio::task::JoinSet;
 use ucp_model::{Credential, CredentialId, CredentialKind, NewCredential};
 
 use super::fixture::*;
-use crate::{Error, Precondition, Sealed, StoredCredential, Tags};
+use crate::{Error, Precondition, Sealed, StoredCredential, Tags, Written};
 
 fn id(name: &str) -> CredentialId {
     CredentialId::new("aws", name).unwrap()
@@ -30,7 +30,7 @@ async fn put(
     store: &Engine,
     (new, secret): (NewCredential, Option<Sealed>),
     second: i64,
-) -> Credential {
+) -> Written<StoredCredential> {
     let any = Precondition::default();
     let put = store.put_credential(new, secret, &any, at(second));
     put.await.unwrap()
@@ -61,20 +61,22 @@ pub async fn a_credential_is_remembered_with_its_secret(store: Engine) {
         updated_at: at(1),
         revision: 1,
     };
-    assert_eq!(written, expected);
     let listed = store.list_credentials("aws", None, 10).await.unwrap();
     assert_eq!(listed, std::slice::from_ref(&expected));
     let found = StoredCredential {
         credential: expected,
         secret,
     };
+    let after = found.clone();
+    let before = None;
+    assert_eq!(written, Written { before, after });
     assert_eq!(stored(&store, &id("default")).await, Some(found));
 }
 
 /// A second write replaces all but the casing and the creation time, and increases the revision.
 pub async fn a_credential_is_replaced_and_keeps_its_first_casing(store: Engine) {
     let first = CredentialId::new("Aws", "My-Key").unwrap();
-    put(&store, access_key(first.clone()), 1).await;
+    let one = put(&store, access_key(first.clone()), 1).await.after;
     let role = NewCredential {
         id: CredentialId::new("aws", "my-KEY").unwrap(),
         location: "west".to_owned(),
@@ -93,11 +95,14 @@ pub async fn a_credential_is_replaced_and_keeps_its_first_casing(store: Engine) 
         updated_at: at(2),
         revision: 2,
     };
-    assert_eq!(written, expected);
     let found = StoredCredential {
         credential: expected,
         secret: None,
     };
+    // With the secret that it replaced.
+    let before = Some(one);
+    let after = found.clone();
+    assert_eq!(written, Written { before, after });
     assert_eq!(stored(&store, &id("MY-KEY")).await, Some(found));
 }
 
@@ -134,6 +139,8 @@ pub async fn a_deleted_credential_leaves_nothing(store: Engine) {
     assert_eq!(stored(&store, &id("default")).await, None);
     assert!(!delete(&store, &id("default")).await);
     let anew = put(&store, access_key(id("Default")), 2).await;
+    assert_eq!(anew.before, None);
+    let anew = anew.after.credential;
     assert_eq!(anew.id, id("Default"));
     assert_eq!((anew.created_at, anew.revision), (at(2), 1));
 }
@@ -148,7 +155,7 @@ pub async fn a_credential_is_written_only_as_its_precondition_holds(store: Engin
     };
     let put_if = async |precondition: &Precondition, new: &NewCredential| {
         let put = store.put_credential(new.clone(), secret.clone(), precondition, at(1));
-        put.await
+        put.await.map(|written| written.after.credential)
     };
     refused!(put_if(&exists, &first), Error::PreconditionFailed);
     assert_eq!(stored(&store, &first.id).await, None);

@@ -102,8 +102,11 @@ pub async fn an_update_merges_the_tags_of_a_group(store: Engine) {
         ),
     ] {
         let (id, any) = (group("rg"), Precondition::NONE);
+        let before = store.get_resource_group(&id).await.unwrap();
         let updated = store.update_resource_group(&id, update, &any, at(1));
         let updated = updated.await.unwrap();
+        assert_eq!(updated.before, Some(before));
+        let updated = updated.after;
         assert_eq!(updated.tags, tags_after);
         assert_eq!(updated.body.default_tags, default_tags_after);
         assert_eq!(

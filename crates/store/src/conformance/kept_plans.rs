@@ -81,7 +81,7 @@ async fn set_policy(store: &Engine, policy: PlanPolicy) {
     };
     let (id, any) = (group("rg"), Precondition::NONE);
     let update = store.update_resource_group(&id, update, &any, at(1));
-    assert_eq!(update.await.unwrap().body.policy(), policy);
+    assert_eq!(update.await.unwrap().after.body.policy(), policy);
 }
 
 /// A plan is read as it was kept: with or without a group or a declaration, small or large, alone or with others.
@@ -346,7 +346,7 @@ pub async fn a_group_takes_what_its_policy_says(store: Engine) {
             ..Precondition::NONE
         };
         let put = store.put_resource_group(put, &precondition, at(5)).await;
-        put.map(|group| group.body.policy())
+        put.map(|written| written.after.body.policy())
     };
     assert_eq!(put(None, true).await.unwrap(), PlanPolicy::Approved);
     for lower in [PlanPolicy::Required, PlanPolicy::Optional] {

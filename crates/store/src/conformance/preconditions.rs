@@ -7,7 +7,8 @@ use crate::{Error, GroupUpdate, Precondition, Tags};
 
 async fn write_plane(store: &Engine, when: &Precondition, value: &str) -> Result<Plane, Error> {
     let put = put_plane(plane(PlaneKind::Aws, "a"), "global", value);
-    store.put_plane(put, when, at(1)).await
+    let written = store.put_plane(put, when, at(1)).await;
+    written.map(|written| written.after)
 }
 
 async fn write_group(
@@ -16,7 +17,8 @@ async fn write_group(
     value: &str,
 ) -> Result<ResourceGroup, Error> {
     let put = put_group(group("rg"), "global", value);
-    store.put_resource_group(put, when, at(1)).await
+    let written = store.put_resource_group(put, when, at(1)).await;
+    written.map(|written| written.after)
 }
 
 fn exists() -> Precondition {
@@ -78,7 +80,7 @@ pub async fn a_group_is_updated_when_the_precondition_holds(store: Engine) {
         async move {
             let (id, change) = (group("RG"), GroupUpdate::default());
             let updated = store.update_resource_group(&id, change, &precondition, at(1));
-            updated.await
+            updated.await.map(|written| written.after)
         }
     };
     refused!(update(Precondition::NONE), Error::NoSuchGroup);
@@ -102,7 +104,7 @@ pub async fn a_tag_never_comes_back(store: Engine) {
         for _ in 0..3 {
             let put = put_plane(id.clone(), "global", "same");
             let written = store.put_plane(put, &Precondition::NONE, at(second));
-            let tag = written.await.unwrap().etag();
+            let tag = written.await.unwrap().after.etag();
             assert!(!seen.contains(&tag), "{tag} came back");
             let found = store.get_plane(&id).await.unwrap().unwrap();
             assert_eq!(found.etag(), tag);

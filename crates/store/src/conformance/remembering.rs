@@ -9,7 +9,15 @@ use ucp_model::{
 };
 
 use super::fixture::*;
-use crate::{Error, FinishOperation, Precondition, SealedKey};
+use crate::{Error, FinishOperation, Precondition, SealedKey, Written};
+
+/// What is written where there was nothing.
+fn first_write<T: Clone>(expected: &T) -> Written<T> {
+    Written {
+        before: None,
+        after: expected.clone(),
+    }
+}
 
 /// The id keeps the casing of the first write. Everything else is that of the last.
 pub async fn a_plane_keeps_its_first_casing(store: Engine) {
@@ -27,13 +35,14 @@ pub async fn a_plane_keeps_its_first_casing(store: Engine) {
         updated_at: at(1),
         revision: 1,
     };
-    assert_eq!(written, expected);
+    assert_eq!(written, first_write(&expected));
     let found = store.get_plane(&plane(PlaneKind::Aws, "mY")).await.unwrap();
     assert_eq!(found, Some(expected.clone()));
 
     let put = put_plane(second.clone(), "west", "other");
     let written = store.put_plane(put.clone(), &Precondition::NONE, at(2));
     let written = written.await.unwrap();
+    let before = expected.clone();
     let expected = Plane {
         location: put.location,
         tags: put.tags,
@@ -42,7 +51,9 @@ pub async fn a_plane_keeps_its_first_casing(store: Engine) {
         revision: 2,
         ..expected
     };
-    assert_eq!(written, expected);
+    let before = Some(before);
+    let after = expected.clone();
+    assert_eq!(written, Written { before, after });
     assert_eq!(store.get_plane(&second).await.unwrap(), Some(expected));
     let other_kind = plane(PlaneKind::Radius, "My");
     assert_eq!(store.get_plane(&other_kind).await.unwrap(), None);
@@ -110,7 +121,7 @@ pub async fn a_group_keeps_its_first_casing(store: Engine) {
         updated_at: at(1),
         revision: 1,
     };
-    assert_eq!(written, expected);
+    assert_eq!(written, first_write(&expected));
     let found = store.get_resource_group(&group("mY-rg")).await.unwrap();
     assert_eq!(found, expected);
 
@@ -120,6 +131,7 @@ pub async fn a_group_keeps_its_first_casing(store: Engine) {
     };
     let written = store.put_resource_group(put.clone(), &Precondition::NONE, at(2));
     let written = written.await.unwrap();
+    let before = expected.clone();
     let expected = ResourceGroup {
         location: put.location,
         tags: put.tags,
@@ -128,7 +140,9 @@ pub async fn a_group_keeps_its_first_casing(store: Engine) {
         revision: 2,
         ..expected
     };
-    assert_eq!(written, expected);
+    let before = Some(before);
+    let after = expected.clone();
+    assert_eq!(written, Written { before, after });
     let found = store.get_resource_group(&group("MY-RG")).await.unwrap();
     assert_eq!(found, expected);
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use ucp_model::{Credential, CredentialId, NewCredential, Timestamp};
 
 use super::Memory;
-use crate::{Credentials, Error, Precondition, Sealed, StoredCredential};
+use crate::{Credentials, Error, Precondition, Sealed, StoredCredential, Written};
 
 #[async_trait]
 impl Credentials for Memory {
@@ -14,17 +14,14 @@ impl Credentials for Memory {
         secret: Option<Sealed>,
         precondition: &Precondition,
         now: Timestamp,
-    ) -> Result<Credential, Error> {
+    ) -> Result<Written<StoredCredential>, Error> {
         let mut tables = self.tables();
         let key = new.id.key();
         let first = tables.credentials.get(&key).map(|row| &row.credential);
         let credential = precondition.put(first, new, now)?;
-        let stored = StoredCredential {
-            credential: credential.clone(),
-            secret,
-        };
-        tables.credentials.insert(key, stored);
-        Ok(credential)
+        let after = StoredCredential { credential, secret };
+        let before = tables.credentials.insert(key, after.clone());
+        Ok(Written { before, after })
     }
 
     async fn get_credential(&self, id: &CredentialId) -> Result<Option<StoredCredential>, Error> {

@@ -11,7 +11,7 @@ use super::Memory;
 use super::tables::page;
 use crate::{
     Documents, Error, GroupDeletion, GroupUpdate, Groups, NewOperation, NewWork, OwnedPlace,
-    Precondition, group_keys, rules,
+    Precondition, Written, group_keys, rules,
 };
 
 #[async_trait]
@@ -21,12 +21,15 @@ impl Groups for Memory {
         group: NewResourceGroup,
         precondition: &Precondition,
         now: Timestamp,
-    ) -> Result<ResourceGroup, Error> {
+    ) -> Result<Written<ResourceGroup>, Error> {
         let mut tables = self.tables();
         let current = tables.groups.get(&group.id.key());
         let written = rules::put_group(current, group, precondition, now)?;
-        tables.groups.insert(written.id.key(), written.clone());
-        Ok(written)
+        let before = tables.groups.insert(written.id.key(), written.clone());
+        Ok(Written {
+            before,
+            after: written,
+        })
     }
 
     async fn update_resource_group(
@@ -35,12 +38,15 @@ impl Groups for Memory {
         update: GroupUpdate,
         precondition: &Precondition,
         now: Timestamp,
-    ) -> Result<ResourceGroup, Error> {
+    ) -> Result<Written<ResourceGroup>, Error> {
         let mut tables = self.tables();
         let current = tables.groups.get(&id.key()).ok_or(Error::NoSuchGroup)?;
         let written = rules::update_group(current, update, precondition, now)?;
-        tables.groups.insert(id.key(), written.clone());
-        Ok(written)
+        let before = tables.groups.insert(id.key(), written.clone());
+        Ok(Written {
+            before,
+            after: written,
+        })
     }
 
     async fn get_resource_group(&self, id: &GroupId) -> Result<ResourceGroup, Error> {

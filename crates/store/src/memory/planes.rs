@@ -3,7 +3,7 @@ use ucp_model::{NewPlane, Plane, PlaneId, PlaneKind, Timestamp};
 
 use super::Memory;
 use super::tables::page;
-use crate::{Error, Planes, Precondition, plane_keys};
+use crate::{Error, Planes, Precondition, Written, plane_keys};
 
 #[async_trait]
 impl Planes for Memory {
@@ -12,12 +12,15 @@ impl Planes for Memory {
         plane: NewPlane,
         precondition: &Precondition,
         now: Timestamp,
-    ) -> Result<Plane, Error> {
+    ) -> Result<Written<Plane>, Error> {
         let mut tables = self.tables();
         let current = tables.planes.get(&plane.id.key());
         let written = precondition.put(current, plane, now)?;
-        tables.planes.insert(written.id.key(), written.clone());
-        Ok(written)
+        let before = tables.planes.insert(written.id.key(), written.clone());
+        Ok(Written {
+            before,
+            after: written,
+        })
     }
 
     async fn get_plane(&self, id: &PlaneId) -> Result<Option<Plane>, Error> {

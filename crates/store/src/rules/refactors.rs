@@ -313,6 +313,7 @@ pub fn audited(record: &Refactor, by: &ApplyRefactor) -> Vec<AuditEvent> {
         request_id: record.id.to_string(),
         operation: record.content.deployment,
         change: None,
+        paths: Vec::new(),
         suppressed: 0,
     };
     groups.into_values().map(event).collect()

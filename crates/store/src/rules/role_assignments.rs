@@ -69,6 +69,7 @@ pub fn narrowed(before: &RoleAssignment, rest: &RoleAssignment, deletion: &Heade
             before: Some(before.body.grant.clone()),
             after: is_left.then(|| rest.body.grant.clone()),
         }),
+        paths: Vec::new(),
         suppressed: 0,
     }
 }
