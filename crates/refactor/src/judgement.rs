@@ -127,14 +127,10 @@ impl Judging<'_> {
     }
 
     fn diverged(&mut self) {
-        let history = &self.refactor.history;
-        let common = match &history.common {
-            Some(event) => format!("after '{event}'"),
-            None => "from the beginning".to_owned(),
-        };
-        let message = format!(
-            "The groups have had other events {common}. A plan without `history` tells those that you may see. Take them into yours."
-        );
+        // It does not name the last event in common. The record keeps the message, and whoever reads it may perhaps not know of
+        // that event.
+        let message = "The groups have had other events after those that both have in common: `history` of a plan tells those that you may see. Take them into yours.";
+        let message = message.to_owned();
         self.refuse(RefusalCode::HistoryDiverged, &[], &[], message);
         let environments = self.refactor.environments.iter_mut();
         environments.for_each(|environment| environment.refused += 1);
@@ -208,13 +204,12 @@ impl Judging<'_> {
     }
 
     /// What was not looked at to the end is an ambiguity too: what has texts with parts that are not known yet may be anything
-    /// that is left of its type.
+    /// that is left of its type, and so may be what refers to it.
     fn unfinished(&mut self) {
+        let is_unread = self.unread();
         let mut kinds: BTreeMap<(usize, usize), [Vec<usize>; 2]> = BTreeMap::new();
-        for resource in 0..self.resources.count() {
+        for (resource, is_unread) in is_unread.into_iter().enumerate() {
             let is_declared = self.resources.is_declared(resource);
-            let content = self.pairing.content(resource);
-            let is_unread = content.is_some_and(|content| content.is_open);
             if self.is_left_over(resource) && (!is_declared || is_unread) {
                 let environment = self.resources.environment(resource);
                 let kind = (environment, self.resources.type_of(resource));
@@ -226,6 +221,23 @@ impl Judging<'_> {
                 self.is_ambiguous(&deployed, &declared, AmbiguityReason::Identical);
             }
         }
+    }
+
+    /// Returns which resources have texts with parts that are not known yet, or refer to such a one, if nothing is known of them.
+    fn unread(&self) -> Vec<bool> {
+        let mut is_unread = vec![false; self.resources.count()];
+        let has_parts = |resource: &usize| {
+            let content = self.pairing.content(*resource);
+            content.is_some_and(|content| content.is_open)
+        };
+        let mut left: Vec<usize> = (0..is_unread.len()).filter(has_parts).collect();
+        while let Some(resource) = left.pop() {
+            if self.pairing.is_open(resource) && !is_unread[resource] {
+                is_unread[resource] = true;
+                left.extend(self.graph.users(resource));
+            }
+        }
+        is_unread
     }
 
     fn is_left_over(&self, resource: usize) -> bool {

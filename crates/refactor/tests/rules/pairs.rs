@@ -631,3 +631,63 @@ fn what_is_named_after_what_has_moved_is_found() {
     assert_eq!(refactor.changes.update.len(), 50);
     assert_eq!(refactor.changes.create.len(), 0);
 }
+
+/// Pairs of queues, each pair named after the ARN that AWS has given to one of the pair before. Only the topics that refer to them
+/// tell the two of a pair apart. All are renamed.
+fn pairs_named_after_each_other(count: usize) -> Refactor {
+    let arn = |index: usize| format!("arn:{index}");
+    let (mut olds, mut news) = (Vec::new(), Vec::new());
+    for index in 0..count {
+        let before = index.checked_sub(1);
+        for side in ["x", "y"] {
+            let id = format!("id-{side}{index}");
+            let name = match before {
+                Some(before) => format!("after {}", arn(before)),
+                None => "first".to_owned(),
+            };
+            let attributes = match side {
+                "x" => json!({"/Arn": arn(index)}),
+                _ => json!({}),
+            };
+            let old = format!("s/{QUEUE}/old-{side}{index}");
+            olds.push(deployed(&old, &id, json!({ "Name": name }), attributes));
+            let user = json!({"Of": id, "Side": side});
+            let old = format!("s/{TOPIC}/old-{side}{index}");
+            olds.push(deployed(&old, &format!("of-{id}"), user, json!({})));
+            let name = match before {
+                Some(before) => {
+                    let reference = json!({"$reference": format!("{QUEUE}/new-x{before}#/Arn")});
+                    json!({"$concat": ["after ", reference]})
+                }
+                None => json!(name),
+            };
+            let new = format!("{QUEUE}/new-{side}{index}");
+            news.push(declared(&format!("s/{new}"), json!({ "Name": name })));
+            let user = json!({"Of": {"$reference": new}, "Side": side});
+            news.push(declared(&format!("s/{TOPIC}/new-{side}{index}"), user));
+        }
+    }
+    judged(&state(olds), &body(news, &[]))
+}
+
+/// What is found by then is true, and the rest is told as ambiguous, with all that refers to it.
+#[test]
+fn what_takes_too_long_is_not_guessed() {
+    let refactor = pairs_named_after_each_other(10);
+    assert_eq!(
+        (refactor.moves.len(), ambiguities(&refactor).len()),
+        (40, 0)
+    );
+
+    let refactor = pairs_named_after_each_other(200);
+    for found in &refactor.moves {
+        assert_eq!(short(&found.to), short(&found.from).replace("old", "new"));
+    }
+    let rest = 800 - refactor.moves.len();
+    assert!(0 < rest && rest < 800, "{rest}");
+    let left = refactor.ambiguities.iter();
+    let left = left.map(|it| (it.from.len(), it.to.len()));
+    let left = left.fold((0, 0), |(from, to), it| (from + it.0, to + it.1));
+    assert_eq!(left, (rest, rest));
+    assert_eq!(changes(&refactor), [[""; 0], [""; 0], [""; 0]]);
+}
