@@ -2,10 +2,15 @@
 
 mod bodies;
 mod deploying;
+mod emptying;
 mod histories;
+mod meanwhile;
+mod planes;
+mod puts;
 mod refusals;
 mod rights;
 mod undoing;
+mod unknown;
 
 use serde_json::{Value, json};
 use ucp_testkit::{

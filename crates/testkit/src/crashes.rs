@@ -149,7 +149,7 @@ impl Observer for Crashes {
         if STEPS.map(CrashPoint::before).contains(&point) {
             self.writes.pass().await;
         }
-        if [Moment::Accept, Moment::StartChild]
+        if [Moment::Accept, Moment::StartChild, Moment::Move]
             .map(CrashPoint::before)
             .contains(&point)
         {

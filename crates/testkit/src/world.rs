@@ -517,7 +517,7 @@ impl World {
         self.crashes.writes.is_held().await;
     }
 
-    /// Holds the next request or worker just before the transaction that accepts its operation or child.
+    /// Holds the next request or worker just before the transaction that accepts its operation or child, or moves references.
     pub fn hold_next_accept(&self) {
         self.crashes.accepts.hold_next();
     }

@@ -41,7 +41,7 @@ async fn begin(world: &World, body: &Value) -> Reply {
 }
 
 /// Sends it, and returns the record of the reply and the status at the end.
-async fn deploy(world: &World, body: &Value) -> (Value, Value) {
+pub(super) async fn deploy(world: &World, body: &Value) -> (Value, Value) {
     let reply = begin(world, body).await;
     world.settle().await;
     let status = world.status(&reply).await;
@@ -54,7 +54,7 @@ async fn record(world: &World, record: &Value) -> Value {
 }
 
 /// The codes of the details, but for the link to the page.
-fn causes(status: &Value) -> Vec<&str> {
+pub(super) fn causes(status: &Value) -> Vec<&str> {
     let details = status["error"]["details"].as_array().expect("details");
     let codes = details
         .iter()
@@ -62,7 +62,7 @@ fn causes(status: &Value) -> Vec<&str> {
     codes.filter(|code| *code != "Help").collect()
 }
 
-fn states(status: &Value) -> Vec<(String, &str)> {
+pub(super) fn states(status: &Value) -> Vec<(String, &str)> {
     let resources = status["properties"]["resources"].as_array();
     let resources = resources.expect("resources").iter();
     resources
@@ -571,4 +571,40 @@ async fn an_identifier_that_nothing_has_makes_no_double(world: &World) {
     let fresh = identified("fresh", LOGS, "fresh", logs("fresh"));
     let (_, status) = deploy(world, &declared(fresh)).await;
     assert_eq!(status["status"], "Succeeded", "{status}");
+}
+
+/// What is left as it is may be any of several, so nothing can be put that refers to one of them.
+#[apply(on_every_store)]
+async fn what_refers_to_what_is_left_is_not_put(world: &World) {
+    world.put_and_settle(VPC, "a", vpc()).await;
+    world.put_and_settle(VPC, "b", vpc()).await;
+    world.put_and_settle(LOGS, "logs", logs("main")).await;
+    let before = world.references().await;
+    let calls = world.calls_on_resources().len();
+    let subnet =
+        json!({"VpcId": {"$reference": "AWS.EC2/VPC/c#/VpcId"}, "CidrBlock": "10.0.1.0/24"});
+    let resources = vec![
+        resource("c", VPC, vpc()),
+        resource("d", VPC, vpc()),
+        resource("renamed", LOGS, logs("main")),
+        resource("sub", SUBNET, subnet),
+    ];
+    let left = json!({"deploy": true, "onAmbiguity": "leave"});
+    let body = with(body("apply", &[(OLD, resources)]), left);
+    let refused = post(world, PLANE, &body).await.expect(409);
+    assert_eq!(refused.code(), "RefactorAmbiguous");
+    let detail = &refused.body["error"]["details"][0];
+    assert_eq!(
+        detail["target"], "/groups/0/resources/3/properties/VpcId",
+        "{detail}"
+    );
+    let message = detail["message"].as_str().expect("a message");
+    assert!(message.contains("rg/AWS.EC2/VPC/c"), "{message}");
+    assert_eq!(world.references().await, before);
+    assert_eq!(world.calls_on_resources().len(), calls);
+
+    let told = json!({"moves": [{"from": "rg/AWS.EC2/VPC/a", "to": "rg/AWS.EC2/VPC/c"}]});
+    let (applied, status) = deploy(world, &with(body, told)).await;
+    assert_eq!(status["status"], "Succeeded", "{status}");
+    assert_eq!(moves(&applied).len(), 3);
 }

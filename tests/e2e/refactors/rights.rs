@@ -138,6 +138,26 @@ async fn who_may_change_all_groups_may_move(kind: StoreKind) {
     let details = &diverged.body["error"]["details"];
     assert_eq!(details[0]["code"], "HistoryDiverged", "{details}");
     assert!(!diverged.text.contains(event), "{}", diverged.text);
+    // Nor does the record of one who may read it, which has parted after that event.
+    let moves = |from: &str, to: &str| {
+        let address = |alias: &str| format!("rg/{VPC}/{alias}");
+        json!([{"from": address(from), "to": address(to)}])
+    };
+    let after = |mode: &str, id: &str| {
+        let history = json!([{"id": event, "moves": []}, {"id": id, "moves": moves("x", id)}]);
+        let alone = super::body(mode, &[(OLD, vec![])]);
+        with(alone, json!({ "history": history }))
+    };
+    let later = post_as(&world, "root", PLANE, &after("apply", "later")).await;
+    later.expect(200);
+    let parted = post_as(&world, "eve", PLANE, &after("plan", "parted")).await;
+    let parted = parted.expect(200).body;
+    assert_eq!(parted["refused"][0]["code"], "HistoryDiverged");
+    assert_eq!(parted["history"]["common"], *event);
+    let path_of_parted = parted["id"].as_str().expect("an id");
+    let shown = world.call_as("bob", "GET", path_of_parted, "").await;
+    let shown = shown.expect(200);
+    assert!(!shown.text.contains(event), "{}", shown.text);
     let undo = format!("{}/:undo", applied["id"].as_str().expect("an id"));
     post_as(&world, "bob", &undo, &json!({})).await.expect(404);
     post_as(&world, "ann", &undo, &json!({})).await.expect(200);
