@@ -156,9 +156,14 @@ async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
             assert_eq!(accepted, fate != Fate::Refused, "{alias}: {}", answer.text);
             followed.extend(answer.status_url.map(|url| (fate, url)));
         }
-        let (told, url) = plan_and_apply(&client, round).await;
-        replies.push_str(&told);
-        followed.push((Fate::Applied, url));
+        for waiting in [
+            plan_and_apply(&client, round).await,
+            refactor_and_deploy(&client, round).await,
+        ] {
+            let (told, url) = waiting;
+            replies.push_str(&told);
+            followed.push((Fate::Applied, url));
+        }
         // While AWS works on the change, the document is in the database.
         eventually(async || (!client.calls(&aws).await.is_empty()).then_some(())).await;
         assert_all_hidden("the database, with operations in flight", &at_rest());
@@ -181,7 +186,7 @@ async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
     }
     let updates = client.calls(&aws).await.into_iter();
     let updates = updates.filter(|call| call["operation"] == "UpdateResource");
-    assert_eq!(updates.count(), 7, "a changed secret is an update");
+    assert_eq!(updates.count(), 9, "a changed secret is an update");
     for reference in client.references().await {
         replies.push_str(&reference.to_string());
     }
@@ -244,6 +249,35 @@ async fn plan_and_apply(client: &Client, round: &str) -> (String, String) {
     let url = applied
         .status_url
         .unwrap_or_else(|| panic!("{}", applied.text));
+    (replies, url)
+}
+
+/// Deploys a refactor of a group of its own, in which a secret waits for a topic. Returns the replies, and where the status is.
+async fn refactor_and_deploy(client: &Client, round: &str) -> (String, String) {
+    let (canary, readable) = (
+        format!("{CANARY}-\"é\"-{round}"),
+        format!("{READABLE}-{round}"),
+    );
+    let scope = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/us-west-2");
+    let resources = json!([
+        {"alias": "topic", "type": "AWS.SNS/Topic",
+            "properties": {"TopicName": "moved", "DisplayName": readable}},
+        {"alias": "waits", "type": "AWS.SecretsManager/Secret", "properties": {"Name": "moved",
+            "SecretString": canary, "Description": {"$reference": "AWS.SNS/Topic/topic"}}}]);
+    let mut replies = String::new();
+    let mut url = None;
+    for mode in ["plan", "apply"] {
+        let groups = json!([{"name": "refactored", "resources": resources}]);
+        let body = json!({"mode": mode, "scope": scope, "deploy": true, "groups": groups});
+        let path = "/planes/radius/local/:refactor";
+        let reply = client.call("POST", path, &body.to_string()).await;
+        let read = reply.body["id"].as_str();
+        let read = read.unwrap_or_else(|| panic!("no record: {}", reply.text));
+        replies.push_str(&client.call("GET", read, "").await.text);
+        replies.push_str(&reply.text);
+        url = reply.status_url;
+    }
+    let url = url.unwrap_or_else(|| panic!("nothing is deployed: {replies}"));
     (replies, url)
 }
 
