@@ -85,8 +85,8 @@ impl World {
             .list_planes(Some(PlaneKind::Radius), None, usize::MAX);
         let planes = planes.await.expect("the store answers").into_iter();
         let mut names: BTreeSet<String> = planes.map(|plane| plane.id.name).collect();
-        // What lies below a plane stays when that is deleted.
-        names.insert("local".to_owned());
+        // What lies below a plane stays when that is deleted, and a plane need not be there.
+        names.extend(["local", "other"].map(str::to_owned));
         let mut all = Vec::new();
         for name in names {
             let groups = self.store.list_resource_groups(&name, None, usize::MAX);
