@@ -129,7 +129,7 @@ impl Judging<'_> {
     fn diverged(&mut self) {
         // It does not name the last event in common. The record keeps the message, and whoever reads it may perhaps not know of
         // that event.
-        let message = "The groups have had other events after those that both have in common: `history` of a plan tells those that you may see. Take them into yours.";
+        let message = "Since the last event that the groups and your `history` have in common, the groups have had others. Plan without `history`: its `history.environment` has those that you may see. Add them to yours.";
         let message = message.to_owned();
         self.refuse(RefusalCode::HistoryDiverged, &[], &[], message);
         let environments = self.refactor.environments.iter_mut();

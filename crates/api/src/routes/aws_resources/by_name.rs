@@ -110,7 +110,7 @@ async fn put_named_aws_resource(
         _ => untracked(body)?,
     };
     if query.plan.is_some() && request.plan_id.is_some_and(|plan| query.plan != Some(plan)) {
-        let message = "/planId: is another plan than that of the query. Name one of them.";
+        let message = "/planId: differs from the planId of the query. Send only one of them.";
         return Err(Problem::bad_request(message).at("/planId"));
     }
     request.plan_id = query.plan.or(request.plan_id);
