@@ -151,7 +151,7 @@ async fn a_write_names_where_it_changed_a_resource(world: &World) {
         "/properties/planPolicy",
         "/tags/team",
     ];
-    let of_plane = ["/location", "/properties/resourceProviders/A.B"];
+    let of_plane = ["/location", "/properties/resourceProviders"];
     let changes: [(&str, &str, Value, &[&str]); 14] = [
         ("PUT", group, tagged.clone(), &["/location", "/tags/team"]),
         ("PUT", group, tagged, &[]),

@@ -1,6 +1,6 @@
 //! Where a write has changed a resource, for the audit: never what the values were or are.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use axum::Extension;
 use serde::Serialize;
@@ -9,10 +9,19 @@ use ucp_model::pointer;
 
 /// The most places that an event names.
 const PATHS_MAX: usize = 64;
+/// The most bytes that all places of an event have. Events wait in memory while the database is away.
+const BYTES_MAX: usize = 4_096;
+/// The most places below one that are named if there are too many.
+const BELOW_MAX: usize = 16;
 /// The length of the longest place that an event names, in bytes.
 const PATH_MAX_BYTES: usize = 256;
 /// The members of a resource that a write may change.
 const MEMBERS: [&str; 3] = ["location", "properties", "tags"];
+
+/// How many tokens a place has: `/properties/defaultTags/team` has three.
+pub(crate) const DEPTH: usize = 3;
+/// The same in a plane, whose settings are free, so that names in them may be confidential.
+pub(crate) const SETTINGS_DEPTH: usize = 2;
 
 /// What the server itself says of each plane.
 const SAID: [&str; 2] = ["properties", "provisioningState"];
@@ -22,10 +31,12 @@ const SAID: [&str; 2] = ["properties", "provisioningState"];
 pub(crate) struct ChangedPaths(pub(crate) Vec<String>);
 
 impl ChangedPaths {
-    /// Compares a resource as replies show it with what was there before, if anything. `more` are places that no reply shows.
+    /// Compares a resource as replies show it with what was there before, if anything. Places have at most `depth` tokens.
+    /// `more` are places that no reply shows.
     pub(crate) fn between<T: Serialize>(
         before: Option<T>,
         after: &T,
+        depth: usize,
         more: impl IntoIterator<Item = &'static str>,
     ) -> Extension<Self> {
         let (before, after) = (members(before.as_ref()), members(Some(after)));
@@ -35,6 +46,7 @@ impl ChangedPaths {
                 before.get(member),
                 after.get(member),
                 &[member],
+                depth,
                 &mut places,
             );
         }
@@ -58,13 +70,22 @@ fn members<T: Serialize>(resource: Option<&T>) -> Map<String, Value> {
 }
 
 /// Adds the places in which two values differ. What is absent is compared like an empty object with one.
-fn differ(before: Option<&Value>, after: Option<&Value>, above: &[&str], places: &mut Vec<Place>) {
+fn differ(
+    before: Option<&Value>,
+    after: Option<&Value>,
+    above: &[&str],
+    depth: usize,
+    places: &mut Vec<Place>,
+) {
     let none = Map::new();
     let (one, other) = match (before, after) {
+        (before, after) if before == after => return,
+        (Some(_) | None, Some(_) | None) if above.len() >= depth => {
+            return places.push(above.iter().map(|&token| token.to_owned()).collect());
+        }
         (Some(Value::Object(one)), Some(Value::Object(other))) => (one, other),
         (Some(Value::Object(one)), None) => (one, &none),
         (None, Some(Value::Object(other))) => (&none, other),
-        (before, after) if before == after => return,
         (Some(_) | None, Some(_) | None) => {
             places.push(above.iter().map(|&token| token.to_owned()).collect());
             return;
@@ -74,24 +95,46 @@ fn differ(before: Option<&Value>, after: Option<&Value>, above: &[&str], places:
     for name in names {
         let below = [above, &[name.as_str()]].concat();
         if below != SAID {
-            differ(one.get(name), other.get(name), &below, places);
+            differ(one.get(name), other.get(name), &below, depth, places);
         }
     }
 }
 
-/// Returns the pointers to places, in order. Instead of one that is too long, and of more than an event names, it has those to
-/// the places above them, so that nothing is hidden behind the others.
+/// Returns the pointers to places, in order. If they are too many, the members of the resource and of its properties stand for
+/// what changed in them: first those with many places, so that many tags hide no change of a policy.
 fn bounded(places: &[Place]) -> Vec<String> {
-    let deepest = places.iter().map(Vec::len).max().unwrap_or_default();
-    let within = |depth: usize| -> BTreeSet<String> {
-        let pointers = places
-            .iter()
-            .map(|place| shown(&place[..depth.min(place.len())]));
-        pointers.collect()
+    let mut counts = BTreeMap::<&[String], usize>::new();
+    for place in places {
+        *counts.entry(branch(place)).or_default() += 1;
+    }
+    let is_crowded = |place: &[String]| counts[branch(place)] > BELOW_MAX;
+    let all = pointers(places.iter().map(|place| &place[..]));
+    let without_crowds = || {
+        pointers(places.iter().map(|place| match is_crowded(place) {
+            true => branch(place),
+            false => &place[..],
+        }))
     };
-    let mut depths = (1..=deepest).rev().map(within);
-    let fitting = depths.find(|pointers| pointers.len() <= PATHS_MAX);
-    fitting.unwrap_or_default().into_iter().collect()
+    let branches = || pointers(places.iter().map(|place| branch(place)));
+    let members = || pointers(places.iter().map(|place| &place[..1]));
+    all.or_else(without_crowds)
+        .or_else(branches)
+        .or_else(members)
+        .unwrap_or_default()
+}
+
+/// Returns the first tokens of a place: a member of the resource, or of its properties.
+fn branch(place: &[String]) -> &[String] {
+    let is_property = place.first().is_some_and(|member| member == "properties");
+    &place[..place.len().min(1 + usize::from(is_property))]
+}
+
+/// Returns the pointers to places, unless an event names no more of them.
+fn pointers<'a>(places: impl Iterator<Item = &'a [String]>) -> Option<Vec<String>> {
+    let pointers: BTreeSet<String> = places.map(shown).collect();
+    let bytes: usize = pointers.iter().map(String::len).sum();
+    let is_short = pointers.len() <= PATHS_MAX && bytes <= BYTES_MAX;
+    is_short.then(|| pointers.into_iter().collect())
 }
 
 /// Returns the pointer to a place, or to the lowest one above it that is short enough.
@@ -114,7 +157,7 @@ mod tests {
     use super::*;
 
     fn between(before: Option<Value>, after: &Value) -> Vec<String> {
-        let Extension(ChangedPaths(paths)) = ChangedPaths::between(before, after, []);
+        let Extension(ChangedPaths(paths)) = ChangedPaths::between(before, after, DEPTH, []);
         paths
     }
 
@@ -163,7 +206,15 @@ mod tests {
         assert_eq!(whole.len(), PATHS_MAX);
         assert_eq!(whole[..2], ["/properties/planPolicy", "/tags/000"]);
         let more = between(Some(json!({})), &tags(PATHS_MAX));
-        assert_eq!(more, ["/properties", "/tags"]);
+        assert_eq!(more, ["/properties/planPolicy", "/tags"]);
+        let settings = (0..=PATHS_MAX).map(|number| (format!("{number:03}"), json!("v")));
+        let settings = json!({"location": "global", "properties": Map::from_iter(settings)});
+        let most = between(Some(json!({})), &settings);
+        assert_eq!(most, ["/location", "/properties"]);
+        let long = (0..20).map(|number| (format!("{number:0250}"), json!("v")));
+        let long = json!({"properties": {"planPolicy": "required"}, "tags": Map::from_iter(long)});
+        let short = between(Some(json!({})), &long);
+        assert_eq!(short, ["/properties/planPolicy", "/tags"]);
         let name = |length: usize| "n".repeat(length - "/tags/".len());
         let longest = json!({"tags": {name(PATH_MAX_BYTES): 1}});
         assert_eq!(between(None, &longest)[0].len(), PATH_MAX_BYTES);
@@ -171,11 +222,21 @@ mod tests {
         assert_eq!(between(None, &longer), ["/tags"]);
     }
 
+    /// The names in the settings of a plane are free, and may be confidential.
+    #[test]
+    fn names_below_the_depth_are_left_out() {
+        let before = json!({"properties": {"tokens": {"one": "ci"}}});
+        let after = json!({"properties": {"tokens": {"two": "ci"}}});
+        let Extension(ChangedPaths(paths)) =
+            ChangedPaths::between(Some(before), &after, SETTINGS_DEPTH, []);
+        assert_eq!(paths, ["/properties/tokens"]);
+    }
+
     #[test]
     fn what_no_reply_shows_is_named_too() {
         let more = ["/properties/secretAccessKey"];
         let Extension(ChangedPaths(paths)) =
-            ChangedPaths::between(Some(json!({})), &json!({}), more);
+            ChangedPaths::between(Some(json!({})), &json!({}), DEPTH, more);
         assert_eq!(paths, more);
     }
 }

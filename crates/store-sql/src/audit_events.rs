@@ -45,13 +45,17 @@ struct Given<'a> {
     request_id: &'a str,
     operation: Option<OperationId>,
     change: Option<&'a GrantChange>,
-    paths: Option<&'a [String]>,
+    /// As text, since Postgres reads no JSON string with a NUL, which the name of a tag may have.
+    paths: Option<String>,
     suppressed: u64,
 }
 
-impl<'a> From<&'a AuditEvent> for Given<'a> {
-    fn from(event: &'a AuditEvent) -> Self {
-        Self {
+impl<'a> TryFrom<&'a AuditEvent> for Given<'a> {
+    type Error = Error;
+
+    fn try_from(event: &'a AuditEvent) -> Result<Self, Error> {
+        let paths = (!event.paths.is_empty()).then(|| to_json(&event.paths));
+        Ok(Self {
             at: event.at.as_millis(),
             caller: &event.caller,
             peer: event.peer.as_deref(),
@@ -64,9 +68,9 @@ impl<'a> From<&'a AuditEvent> for Given<'a> {
             request_id: &event.request_id,
             operation: event.operation,
             change: event.change.as_ref(),
-            paths: Some(&event.paths[..]).filter(|paths| !paths.is_empty()),
+            paths: paths.transpose()?,
             suppressed: event.suppressed,
-        }
+        })
     }
 }
 
@@ -115,8 +119,8 @@ pub(crate) async fn append(
 }
 
 fn given(events: &[AuditEvent]) -> Result<String, Error> {
-    let given: Vec<Given<'_>> = events.iter().map(Given::from).collect();
-    to_json(&given)
+    let given: Result<Vec<Given<'_>>, Error> = events.iter().map(Given::try_from).collect();
+    to_json(&given?)
 }
 
 /// Tells that the database refuses a value from that it cannot write now.

@@ -7,7 +7,7 @@ use ucp_model::Credential;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::changed_paths::ChangedPaths;
+use crate::changed_paths::{ChangedPaths, DEPTH};
 use crate::context::RequestContext;
 use crate::path::{AwsPlanePath, CredentialPath};
 use crate::precondition::{Conditions, Tagged};
@@ -91,7 +91,10 @@ async fn put_credential(
     let secret = put
         .is_secret_changed
         .then_some("/properties/secretAccessKey");
-    Ok((ChangedPaths::between(before, &after.1, secret), after))
+    Ok((
+        ChangedPaths::between(before, &after.1, DEPTH, secret),
+        after,
+    ))
 }
 
 /// Deletes a credential and its secret.

@@ -7,7 +7,7 @@ use ucp_model::{ErrorCode, Failure, Plane, PlaneKind, excerpt};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::changed_paths::ChangedPaths;
+use crate::changed_paths::{ChangedPaths, SETTINGS_DEPTH};
 use crate::context::RequestContext;
 use crate::path::{PlanePath, PlaneTypePath, RadiusPlanePath, ResourceProviderPath};
 use crate::precondition::{Conditions, Tagged};
@@ -115,7 +115,10 @@ async fn put_plane(
         .put_plane(request.put(id), &conditions.into())
         .await?;
     let (before, after) = (written.before.map(PlaneBody::from), tagged(written.after));
-    Ok((ChangedPaths::between(before, &after.1, []), after))
+    Ok((
+        ChangedPaths::between(before, &after.1, SETTINGS_DEPTH, []),
+        after,
+    ))
 }
 
 /// Deletes a plane.

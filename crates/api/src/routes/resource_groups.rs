@@ -10,7 +10,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::action::Effect;
-use crate::changed_paths::ChangedPaths;
+use crate::changed_paths::{ChangedPaths, DEPTH};
 use crate::context::{Preference, RequestContext, UnderWay};
 use crate::json::JsonObject;
 use crate::path::{GroupPath, RadiusPlanePath};
@@ -46,7 +46,7 @@ type GroupWritten = (Extension<ChangedPaths>, Tagged<ResourceGroupBody>);
 fn group_written(written: Written<ResourceGroup>) -> GroupWritten {
     let before = written.before.map(ResourceGroupBody::from);
     let (etag, after) = (written.after.etag(), ResourceGroupBody::from(written.after));
-    let changed = ChangedPaths::between(before, &after, []);
+    let changed = ChangedPaths::between(before, &after, DEPTH, []);
     (changed, Tagged(etag, after))
 }
 

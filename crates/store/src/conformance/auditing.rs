@@ -55,6 +55,16 @@ pub async fn what_cannot_be_audited_is_no_outage(store: Engine) {
     let all = numbers(&store, at(0), AuditPlace::END).await;
     assert_eq!(all[0], 201);
     assert_eq!(all.len(), 1 + usize::from(appended.is_ok()));
+
+    // Clients name tags.
+    let paths = vec!["/tags/\0\u{1}\"\\".to_owned()];
+    let named = AuditEvent {
+        paths: paths.clone(),
+        ..event(202, 3)
+    };
+    append(&store, &[named]).await;
+    let all = list(&store, at(0), AuditPlace::END).await;
+    assert_eq!(all[0].event.paths, paths);
 }
 
 async fn list(store: &Engine, since: Timestamp, before: AuditPlace) -> Vec<StoredAuditEvent> {
