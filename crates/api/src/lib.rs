@@ -107,7 +107,9 @@ pub fn routers(
         settings,
         large_bodies: Arc::new(Semaphore::new(json::LARGE_BODIES)),
     });
-    let described = described::api().route_layer(from_fn_with_state(Arc::clone(&api), rated::kept));
+    let described = described::api()
+        .route_layer(from_fn(query::without_plan))
+        .route_layer(from_fn_with_state(Arc::clone(&api), rated::kept));
     let docs = SwaggerUi::new("/docs").config(Config::from(DOCUMENT));
     let guarded = described
         .merge(

@@ -3,9 +3,11 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use axum::extract::{FromRequestParts, Query};
+use axum::extract::{FromRequestParts, MatchedPath, Query, Request};
 use axum::http::request::Parts;
-use axum::http::{StatusCode, Uri};
+use axum::http::{Method, StatusCode, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD as URL_SAFE_NO_PAD;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -211,12 +213,46 @@ pub(crate) struct PlanQuery {
     pub(crate) plan: Option<PlanId>,
 }
 
+const PLAN_NAMES: &[&str] = &["planId"];
+/// The last of a route and the methods that read a [`PlanQuery`]. No others end so.
+const PLANNED: [(&str, &[Method]); 2] = [
+    ("/{identifier}", &[Method::PUT, Method::DELETE]),
+    ("/{alias}", &[Method::DELETE]),
+];
+
+/// Refuses a plan in the query of a change that carries none out: without it, something else than was planned would be done.
+pub(crate) async fn without_plan(request: Request, next: Next) -> Response {
+    match judge_plan(&request) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+fn judge_plan(request: &Request) -> Result<(), Problem> {
+    let method = request.method();
+    let route = request.extensions().get::<MatchedPath>();
+    let is_planned = route.is_some_and(|route| {
+        let mut planned = PLANNED.iter();
+        planned.any(|(end, methods)| route.as_str().ends_with(end) && methods.contains(method))
+    });
+    if method.is_safe() || is_planned {
+        return Ok(());
+    }
+    match Parameters::of(request.uri())?.get(PLAN_NAMES) {
+        Some(_) => Err(Problem::bad_request(
+            "planId: this request takes no plan from its query. Name the plan in the body of :put, :delete or :apply.",
+        )
+        .at("planId")),
+        None => Ok(()),
+    }
+}
+
 impl<S: Send + Sync> FromRequestParts<S> for PlanQuery {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let parameters = Parameters::of(&parts.uri)?;
-        let plan = parameters.get(&["planId"]).map(|given| {
+        let plan = parameters.get(PLAN_NAMES).map(|given| {
             given.parse().map_err(|_| {
                 let given = excerpt(given);
                 Problem::bad_request(format!("planId is '{given}', which is not a UUID."))

@@ -1,5 +1,7 @@
 //! Plans in requests that carry none out.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 use ucp_testkit::World;
 
@@ -31,6 +33,30 @@ async fn no_action_ignores_a_plan() {
             }
         }
     }
+}
+
+/// A change either has a plan in its query, or refuses one there.
+#[tokio::test]
+async fn no_change_ignores_a_plan_in_its_query() {
+    let world = &World::builder().build().await;
+    world.put_group("rg").await;
+    let mut planned = BTreeSet::new();
+    for change in requests().into_iter().filter(|it| it.method != "GET") {
+        let path = format!("{}?{API}&planid={ID}", change.path);
+        let reply = call(world, &change.method, &path, json!({})).await;
+        let target = &reply.body["error"]["target"];
+        if reply.status == 400 && *target == "planId" {
+            continue;
+        }
+        assert!(
+            change.takes("planId"),
+            "{} {path}: {}",
+            change.method,
+            reply.text
+        );
+        planned.insert((change.method, change.route));
+    }
+    assert_eq!(planned.len(), 3, "{planned:?}");
 }
 
 #[tokio::test]

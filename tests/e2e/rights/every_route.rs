@@ -53,6 +53,20 @@ pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) route: String,
     pub(crate) path: String,
+    parameters: Vec<String>,
+}
+
+impl Request {
+    /// Whether its description has this parameter.
+    pub(crate) fn takes(&self, parameter: &str) -> bool {
+        self.parameters.iter().any(|name| name == parameter)
+    }
+}
+
+fn parameters(operation: &Value) -> Vec<String> {
+    let parameters = operation["parameters"].as_array().into_iter().flatten();
+    let names = parameters.filter_map(|parameter| parameter["name"].as_str());
+    names.map(str::to_owned).collect()
 }
 
 /// All requests that the API describes, about things that do not exist where they would be changed.
@@ -67,6 +81,7 @@ pub(crate) fn requests() -> Vec<Request> {
             path: path(route),
             method: method.to_uppercase(),
             route: route.clone(),
+            parameters: parameters(&operations[method]),
         })
     });
     requests.collect()
@@ -118,6 +133,7 @@ impl Needs {
             method,
             route,
             path,
+            ..
         } = request;
         if route == "/metrics" {
             return Needs::Over(Right::Read, Scope::everything());
