@@ -288,7 +288,6 @@ async fn survives(kind: StoreKind, change: Change) {
                 "no reply was lost: {faults:?}"
             );
             change.check(world).await;
-            world.check_accounts().await;
         };
         println!("{change:?} with the reply to {lost:?} lost");
         disturb_everywhere(kind, scenario).await;

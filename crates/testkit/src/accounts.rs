@@ -14,8 +14,8 @@ use ucp_store::Error;
 use crate::World;
 use crate::world::{ACCOUNT, REGION};
 
-/// A resource in the simulated AWS: its type and its identifier.
-type Live = (String, String);
+/// A resource in the simulated AWS: its account, its type and its identifier.
+type Live = (String, String, String);
 
 impl World {
     /// Expects that nothing is lost and nothing is made up:
@@ -28,8 +28,9 @@ impl World {
         let references = self.references_of(&groups).await;
         let leftovers = self.leftovers(groups).await;
         let mut live = BTreeSet::new();
+        let mut needless = self.let_go().clone();
         for resource in self.aws.resources() {
-            let is_live = (resource.type_name, resource.identifier);
+            let is_live = (resource.account, resource.type_name, resource.identifier);
             if let Some(mark) = mark(&resource.properties) {
                 let marking = references.iter().find(|reference| {
                     Ownership::of(Some(mark), Some(&reference.lineage)) == Ownership::Ours
@@ -46,14 +47,17 @@ impl World {
                         || is_unknown(left)
                             && Ownership::of(Some(mark), left.lineage.as_ref()) == Ownership::Ours
                 });
-                let is_let_go = self.let_go().contains(&is_live.1);
                 assert!(
-                    is_referenced || is_left || is_let_go,
+                    is_referenced || is_left || needless.remove(&is_live.2),
                     "an orphan: {is_live:?}, marked {mark}; {references:?}; {leftovers:?}"
                 );
             }
             live.insert(is_live);
         }
+        assert!(
+            needless.is_empty(),
+            "let go, and accounted for: {needless:?}"
+        );
         for leftover in &leftovers {
             // It may never have been made.
             if is_unknown(leftover) {
@@ -69,7 +73,7 @@ impl World {
         }
     }
 
-    /// Says that a client has let go of a resource that bears a mark, so that nothing accounts for it.
+    /// Says that a client has let go of a resource that bears a mark, so that nothing accounts for it at the end.
     pub fn lets_go(&self, identifier: &str) {
         self.let_go().insert(identifier.to_owned());
     }
@@ -137,7 +141,8 @@ fn is_unknown(leftover: &Leftover) -> bool {
 
 fn named(target: &Target<'_>) -> Live {
     let type_name = target.type_name.as_str().to_owned();
-    (type_name, target.identifier.as_str().to_owned())
+    let identifier = target.identifier.as_str().to_owned();
+    (target.scope.account.clone(), type_name, identifier)
 }
 
 fn stands_for(reference: &Reference) -> Option<Live> {
