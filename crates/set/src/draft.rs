@@ -1,5 +1,6 @@
 //! A set as declared, and as linked.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -253,10 +254,10 @@ fn each(members: &Map<String, Value>, map: impl Fn(&Value) -> Value) -> Map<Stri
 }
 
 /// Returns a value whose references name tracking ids, as far as they are known.
-fn linked(value: &Value, targets: &BTreeMap<String, ReferenceId>) -> Value {
-    renamed(value, |address| match targets.get(&address.name) {
-        Some(target) => target.to_string(),
-        None => address.name.clone(),
+fn linked(value: &Value, targets: &BTreeMap<String, String>) -> Value {
+    renamed(value, |address| {
+        let target = targets.get(&address.name);
+        target.unwrap_or(&address.name).clone()
     })
 }
 
@@ -280,8 +281,8 @@ fn told(circle: &[usize], members: &[Member], needs: &[BTreeMap<usize, String>])
 
 /// What is found out about the uses of names.
 struct Linking {
-    /// What names stand for.
-    targets: BTreeMap<String, ReferenceId>,
+    /// The tracking ids that names stand for.
+    targets: BTreeMap<String, String>,
     /// What each member needs first, with the place that says so.
     needs: Vec<BTreeMap<usize, String>>,
     problems: Vec<Problem>,
@@ -298,7 +299,7 @@ impl Linking {
     ) {
         let name = &used.address.name;
         let members = &draft.set.members;
-        let target = match draft.meaning(used) {
+        let (target, key) = match draft.meaning(used) {
             Meaning::Member(index) => {
                 let target = &members[index];
                 let user = used.user.map(|user| &members[user].goal);
@@ -309,7 +310,7 @@ impl Linking {
                     let place = used.place.clone();
                     self.needs[user].entry(index).or_insert(place);
                 }
-                &target.reference
+                (&target.reference, Cow::from(draft.names.key(index)))
             }
             Meaning::Ambiguous(several) => {
                 let several = several.iter().map(|index| &members[*index].reference);
@@ -331,10 +332,13 @@ impl Linking {
                         };
                         return self.unknown(draft, used, why);
                     }
-                    [target] if deleted.contains(&target.key()) => {
-                        return self.still_needed(used, name);
+                    [target] => {
+                        let key = target.key();
+                        if deleted.contains(&key) {
+                            return self.still_needed(used, name);
+                        }
+                        (target, Cow::from(key))
                     }
-                    [target] => target,
                     several => return self.ambiguous(used, several.iter()),
                 }
             }
@@ -343,12 +347,15 @@ impl Linking {
                 return self.add(used, ProblemCode::UnknownName, message);
             }
         };
-        if let (Some(pointer), Some(schema)) = (&used.address.pointer, schemas.get(&target.key()))
+        if let Some(pointer) = &used.address.pointer
+            && let Some(schema) = schemas.get(key.as_ref())
             && let Some((code, message)) = path::objection(schema, pointer)
         {
             return self.add(used, code, message);
         }
-        self.targets.insert(name.clone(), target.clone());
+        if !self.targets.contains_key(name) {
+            self.targets.insert(name.clone(), target.to_string());
+        }
     }
 
     fn add(&mut self, used: &Use, code: ProblemCode, message: String) {

@@ -37,6 +37,8 @@ pub(crate) struct Names {
     by_name: BTreeMap<String, Vec<usize>>,
     /// By the key of the reference.
     by_key: BTreeMap<String, usize>,
+    /// The keys of the references, in the order of the members.
+    keys: Vec<String>,
 }
 
 impl Names {
@@ -48,6 +50,7 @@ impl Names {
         for (index, member) in members.iter().enumerate() {
             let alias = &member.reference.alias;
             let key = member.reference.key();
+            names.keys.push(key.clone());
             if let Some(first) = names.by_key.get(&key) {
                 let message = format!(
                     "{} has the alias '{alias}' too, with the same type. Declare it once.",
@@ -82,6 +85,11 @@ impl Names {
         if !members.contains(&index) {
             members.push(index);
         }
+    }
+
+    /// Returns the key of the reference of a member.
+    pub(crate) fn key(&self, member: usize) -> &str {
+        &self.keys[member]
     }
 
     /// Returns the member that a reference id names.
