@@ -1,0 +1,57 @@
+//! What an instance or a binding declares.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use ucp_model::TypeName;
+use ucp_schema::ResourceSchema;
+
+use crate::context::Context;
+
+/// A resource that an instance or a binding declares: a member of a set.
+#[derive(Clone, PartialEq)]
+pub struct Resource {
+    /// Its name in the file.
+    pub name: String,
+    /// Its alias.
+    pub alias: String,
+    /// Its type.
+    pub type_name: TypeName,
+    /// Its properties, with the expressions of sets.
+    pub properties: Map<String, Value>,
+}
+
+impl fmt::Debug for Resource {
+    /// Formats it without the properties, which may contain secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Resource({} {})", self.type_name, self.alias)
+    }
+}
+
+/// Whose resource it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    Instance,
+    Binding,
+}
+
+/// A resource as a file names it.
+#[derive(Clone, Debug)]
+pub(crate) struct Head {
+    pub(crate) name: String,
+    pub(crate) line: usize,
+    pub(crate) owner: Owner,
+    /// The type, or `None` if something is wrong with it.
+    pub(crate) schema: Option<Arc<ResourceSchema>>,
+}
+
+impl Head {
+    pub(crate) fn alias(&self, context: &Context) -> String {
+        let instance = &context.instance_id;
+        match (self.owner, &context.binding_id) {
+            (Owner::Binding, Some(binding)) => format!("{instance}:{binding}:{}", self.name),
+            (Owner::Binding, None) | (Owner::Instance, _) => format!("{instance}:{}", self.name),
+        }
+    }
+}
