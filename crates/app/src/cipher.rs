@@ -69,5 +69,7 @@ pub(crate) fn associated_data(place: &SealedPlace) -> AssociatedData<'_> {
         SealedPlace::Baseline(lineage) => AssociatedData::Baseline(lineage),
         SealedPlace::Observed(lineage) => AssociatedData::Observed(lineage),
         SealedPlace::Body(id) => AssociatedData::Body(*id),
+        SealedPlace::ServiceInstance(key) => AssociatedData::ServiceInstance(key),
+        SealedPlace::ServiceBinding(key) => AssociatedData::ServiceBinding(key),
     }
 }

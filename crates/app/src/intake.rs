@@ -1,5 +1,6 @@
 //! Shared by puts, deletes and imports: resolves types and reference ids, accepts operations, waits for their verdicts.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::time::Instant;
@@ -131,6 +132,7 @@ impl App {
             plan: None,
             desired: None,
             look: None,
+            reference_tags: BTreeMap::new(),
             schema_fingerprint: schema.fingerprint().to_owned(),
         }));
         let id = OperationId(self.parts.entropy.uuid("operation"));
@@ -174,6 +176,7 @@ impl App {
             | ucp_store::Error::PolicyLowered
             | ucp_store::Error::NotOwned
             | ucp_store::Error::TooManyTags
+            | ucp_store::Error::TooManyBindings
             | ucp_store::Error::NoSuchPlan
             | ucp_store::Error::NoSuchRefactor
             | ucp_store::Error::RefactorStatus(_)

@@ -244,6 +244,7 @@ impl From<ucp_store::Error> for Rejection {
             | ucp_store::Error::PolicyLowered
             | ucp_store::Error::NotOwned
             | ucp_store::Error::TooManyTags
+            | ucp_store::Error::TooManyBindings
             | ucp_store::Error::NoSuchRefactor
             | ucp_store::Error::RefactorStatus(_)
             | ucp_store::Error::LeaseLost

@@ -70,6 +70,7 @@ fn is_passing(error: &ucp_store::Error) -> bool {
         | Error::PolicyLowered
         | Error::NotOwned
         | Error::TooManyTags
+        | Error::TooManyBindings
         | Error::NoSuchPlan
         | Error::NoSuchRefactor
         | Error::RefactorStatus(_)

@@ -1,9 +1,11 @@
 //! The effects of operations on groups: survey the group and start children.
 
+use std::collections::BTreeMap;
+
 use tracing::debug;
 use ucp_model::operation::group::{Child, ChildGoal, Refusal, Survey, Task};
-use ucp_model::operation::{Kind, Options, owned_elsewhere, policy_elsewhere};
-use ucp_model::{ErrorCode, Failure, GroupId, OperationId, PlanUse, Register};
+use ucp_model::operation::{GroupWork, Kind, Options, owned_elsewhere, policy_elsewhere};
+use ucp_model::{ErrorCode, Failure, GroupId, MAX_TAGS, OperationId, PlanUse, Register};
 use ucp_schema::{ResourceSchema, UnknownType};
 use ucp_store::{Error, NewOperation, NewResourceWork, NewWork};
 
@@ -84,6 +86,7 @@ impl Stepper<'_> {
         };
         let work = NewResourceWork {
             plan: self.plan_of(&child),
+            reference_tags: self.tags_of(work.kind),
             ..work
         };
         let kind = work.kind;
@@ -120,6 +123,16 @@ impl Stepper<'_> {
             member: Some(index),
             is_compared: member.is_compared,
         })
+    }
+}
+
+impl Stepper<'_> {
+    /// Returns the tags of what a child puts, if its parent carries out an order.
+    fn tags_of(&self, kind: Kind) -> BTreeMap<String, String> {
+        let work = self.claimed.operation.work.group();
+        let order = work.and_then(GroupWork::order);
+        let order = order.filter(|_| kind == Kind::Put);
+        order.map(|order| order.tags.clone()).unwrap_or_default()
     }
 }
 
@@ -160,6 +173,7 @@ fn work_on(child: &Child, kind: Kind, schema: Option<&ResourceSchema>) -> NewRes
         plan: None,
         desired: None,
         look: None,
+        reference_tags: BTreeMap::new(),
         schema_fingerprint: fingerprint.to_owned(),
     }
 }
@@ -196,6 +210,12 @@ fn refusal(error: Error, group: &GroupId) -> Result<Refusal, Error> {
             Failure::new(ErrorCode::Conflict, message).with_details(vec![detail])
         }
         Error::PolicyElsewhere(policy) => policy_elsewhere(policy),
+        Error::TooManyTags => {
+            let message = format!(
+                "The reference would have more than {MAX_TAGS} tags. Remove some of it, then try again."
+            );
+            Failure::new(ErrorCode::Conflict, message)
+        }
         // The group has changed since the survey. The next survey will see the change.
         error @ (Error::NoSuchReference
         | Error::AlreadyReferenced
@@ -207,9 +227,9 @@ fn refusal(error: Error, group: &GroupId) -> Result<Refusal, Error> {
         | Error::GroupDeleting(_)
         | Error::PreconditionFailed
         | Error::PolicyLowered
+        | Error::TooManyBindings
         | Error::LeaseLost
         | Error::Unavailable(_)
-        | Error::TooManyTags
         // The plan and the policy of the group were judged with the operation that it belongs to.
         | Error::NoSuchPlan
         | Error::NoSuchRefactor

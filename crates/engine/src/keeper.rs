@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -174,6 +175,7 @@ fn work(kind: Kind, leftover: &Leftover) -> NewResourceWork {
         plan: None,
         desired: None,
         look: None,
+        reference_tags: BTreeMap::new(),
         schema_fingerprint: String::new(),
     }
 }

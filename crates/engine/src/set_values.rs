@@ -171,6 +171,7 @@ impl Stepper<'_> {
             plan: None,
             desired: Some(Sealed(desired)),
             look: None,
+            reference_tags: BTreeMap::new(),
             schema_fingerprint: schema.fingerprint().to_owned(),
         }))
     }

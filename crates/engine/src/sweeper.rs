@@ -9,14 +9,15 @@ use ucp_store::Store;
 /// The number of operations or events removed in one statement.
 const BATCH: usize = 500;
 
-/// Removes operations, plans, records of refactors and events whose retention is over, erases what was declared for
+/// Removes operations, plans, records of refactors and of services, and events whose retention is over, erases what was declared for
 /// plans that have expired, and adds predictions up. Several processes may sweep concurrently.
 pub struct Sweeper {
     /// The operations, the plans, the refactors and the history.
     pub store: Arc<dyn Store>,
     /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// The time for which an operation that has ended is kept, a plan that is over, or a refactor that is no history.
+    /// The time for which an operation that has ended is kept, a plan that is over, a refactor that is no history, or a service
+    /// that is gone.
     pub operation_retention: Duration,
     /// The time for which an event is kept.
     pub history_retention: Duration,
@@ -37,6 +38,8 @@ pub struct Swept {
     pub plans: u64,
     /// The number of records of refactors.
     pub refactors: u64,
+    /// The number of service instances and bindings that are gone.
+    pub services: u64,
     /// The number of events.
     pub events: u64,
     /// The number of events of the audit.
@@ -58,6 +61,7 @@ impl Sweeper {
                     expired_plans,
                     plans,
                     refactors,
+                    services,
                     events,
                     audit_events,
                 }) => info!(
@@ -65,6 +69,7 @@ impl Sweeper {
                     expired_plans,
                     plans,
                     refactors,
+                    services,
                     events,
                     audit_events,
                     "removed what is kept no longer"
@@ -110,6 +115,12 @@ impl Sweeper {
             match self.store.remove_refactors(before, BATCH).await? {
                 0 => break,
                 removed => swept.refactors += removed,
+            }
+        }
+        loop {
+            match self.store.remove_gone_services(before, BATCH).await? {
+                0 => break,
+                removed => swept.services += removed,
             }
         }
         let before = now.before(self.history_retention);

@@ -27,6 +27,7 @@ pub mod pointer;
 mod refactor;
 mod reference;
 pub mod retry;
+mod service_broker;
 mod signing;
 mod time;
 mod track_record;
@@ -72,6 +73,10 @@ pub use refactor::{
     RefactorMove, RefactorStatus, RefusedMove,
 };
 pub use reference::{Baseline, Digest, ProvisioningState, Reference};
+pub use service_broker::{
+    Access, BindingId, Change, ChangeEnd, ChangeKind, InstanceId, Order, Originator, Provision,
+    ServiceBinding, ServiceInstance,
+};
 pub use signing::{SIGNING, ambient_settings, is_ambient, without_ambient};
 pub use time::{InvalidTime, Timestamp};
 pub use track_record::TrackRecord;

@@ -56,6 +56,7 @@ fn work(members: Vec<ApplyMember>) -> GroupWork {
         has_outputs: false,
         plan: None,
         deployment: None,
+        order: None,
     });
     GroupWork::new(GroupId::new("local", "rg").unwrap(), task, 0)
 }
@@ -221,6 +222,7 @@ fn deployment(on_failure: OnFailure) -> GroupWork {
             groups: vec![GroupId::new("local", "web").unwrap()],
             on_failure,
         })),
+        order: None,
     });
     GroupWork::new(GroupId::new("local", "rg").unwrap(), task, 0)
 }
@@ -336,6 +338,7 @@ fn outputs_that_cannot_be_read_are_read_again_for_a_while() {
         has_outputs: true,
         plan: None,
         deployment: None,
+        order: None,
     });
     let mut work = GroupWork::new(GroupId::new("local", "rg").unwrap(), task, 0);
     assert_eq!(decide(&work, &Survey::default()).next, Next::ReadOutputs);

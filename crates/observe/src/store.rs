@@ -5,20 +5,21 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use ucp_model::operation::{State, Work};
 use ucp_model::{
-    CorrelationId, Credential, CredentialId, GroupId, Identifier, Leftover, LeftoverId,
-    NewCredential, NewPlane, NewResourceGroup, Operation, OperationId, PlanId, PlanPolicy, Plane,
-    PlaneId, PlaneKind, Refactor, RefactorId, Reference, ReferenceId, Register, ResourceGroup,
-    Review, RoleAssignmentId, Scope, Target, Timestamp, TrackRecord, TypeName,
+    BindingId, CorrelationId, Credential, CredentialId, GroupId, Identifier, InstanceId, Leftover,
+    LeftoverId, NewCredential, NewPlane, NewResourceGroup, Operation, OperationId, PlanId,
+    PlanPolicy, Plane, PlaneId, PlaneKind, Refactor, RefactorId, Reference, ReferenceId, Register,
+    ResourceGroup, Review, RoleAssignmentId, Scope, ServiceBinding, ServiceInstance, Target,
+    Timestamp, TrackRecord, TypeName,
 };
 use ucp_store::{
     Accepted, Adoption, ApplyRefactor, AuditEvent, AuditEvents, AuditPlace, Basis, Brought,
     Claimed, Credentials, Error, Event, FinishOperation, Forgotten, GroupDeletion, GroupUpdate,
     Groups, KeptPlans, Lease, LeaseTerm, Leases, Leftovers, LiveOperations, NewOperation,
-    NewRoleAssignment, OperationPage, Operations, OwnedPlace, Planes, Precondition, Reachable,
-    RecordedAlias, RecordedTarget, Refactors, ReferenceUpdate, References, Retried, Reviewed,
-    RoleAssignment, RoleAssignments, Sealed, SealedKey, SealedPlace, SealedValues, Store, Stored,
-    StoredAuditEvent, StoredCredential, StoredPlan, Token, Tokens, TrackRecords, TypeSchema,
-    TypeSchemas, Written,
+    NewRoleAssignment, OperationPage, Operations, OwnedPlace, PlaceOrder, Planes, Precondition,
+    Reachable, RecordedAlias, RecordedTarget, Refactors, ReferenceUpdate, References, Retried,
+    Reviewed, RoleAssignment, RoleAssignments, Sealed, SealedKey, SealedPlace, SealedValues,
+    ServiceBroker, Store, Stored, StoredAuditEvent, StoredCredential, StoredPlan, Token, Tokens,
+    TrackRecords, TypeSchema, TypeSchemas, Written,
 };
 
 use crate::process::Observed;
@@ -288,6 +289,17 @@ observed! {
         ) -> Vec<Refactor>;
         fn refactor_events(groups: &[GroupId], limit: usize) -> Vec<Brought>;
         fn remove_refactors(before: Timestamp, limit: usize) -> u64;
+    }
+}
+
+observed! {
+    ServiceBroker {
+        fn get_service_instance(id: &InstanceId) -> Option<ServiceInstance>;
+        fn get_service_binding(id: &BindingId) -> Option<ServiceBinding>;
+        fn list_service_bindings(instance: &InstanceId) -> Vec<ServiceBinding>;
+        #[at(Moment::Accept)]
+        fn place_order(order: PlaceOrder) -> ServiceInstance;
+        fn remove_gone_services(before: Timestamp, limit: usize) -> u64;
     }
 }
 

@@ -5,6 +5,7 @@
     reason = "failures in a test panic, in its fixture too"
 )]
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -426,6 +427,7 @@ fn put(number: u32) -> NewOperation {
             plan: None,
             desired: None,
             look: None,
+            reference_tags: BTreeMap::new(),
             schema_fingerprint: String::new(),
         })),
     }

@@ -72,6 +72,10 @@ pub enum AssociatedData<'a> {
     Baseline(&'a Lineage),
     /// The properties of a reference as last observed, bound to the lineage too.
     Observed(&'a Lineage),
+    /// The record of the service instance with this key.
+    ServiceInstance(&'a str),
+    /// The record of the service binding with this key.
+    ServiceBinding(&'a str),
     /// The digest key with this id.
     DigestKey(&'a str),
     /// The secret of a credential. The casing of its name is ignored.
@@ -89,6 +93,8 @@ impl fmt::Display for AssociatedData<'_> {
             AssociatedData::Body(id) => write!(f, "operations/{id}/body"),
             AssociatedData::Baseline(lineage) => write!(f, "references{lineage}/baseline"),
             AssociatedData::Observed(lineage) => write!(f, "references{lineage}/observed"),
+            AssociatedData::ServiceInstance(key) => write!(f, "broker_instances/{key}/record"),
+            AssociatedData::ServiceBinding(key) => write!(f, "broker_bindings/{key}/record"),
             AssociatedData::DigestKey(id) => write!(f, "digest_keys/{id}/key"),
             AssociatedData::Credential(id) => write!(f, "credentials{}/secret", id.key()),
         }

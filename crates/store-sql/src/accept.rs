@@ -33,7 +33,12 @@ pub(crate) async fn accept(
             let group = groups::hold(transaction, group).await?;
             // Of two concurrent ones, a unique index lets one through.
             let is_apply = matches!(task, Task::Apply(_));
-            if is_apply && let Some(running) = busy::apply_to(transaction, &group.id).await? {
+            let running = match rules::order_of(task) {
+                Some(_) => busy::deployment_of(transaction, &group.id).await?,
+                None if is_apply => busy::apply_to(transaction, &group.id).await?,
+                None => None,
+            };
+            if let Some(running) = running {
                 return Err(Error::Busy(running).into());
             }
             let policy = by.policy(&group);

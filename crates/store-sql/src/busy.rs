@@ -38,7 +38,7 @@ statements! {
         lock ", pg_advisory_xact_lock(hashtextextended($1, 0)) AS locked";
     /// The first live operation on a group or on its references.
     BUSY_GROUP = ["SELECT id FROM operations WHERE held_group_key = $1 AND id <> $2 ORDER BY accepted_at, id LIMIT 1"];
-    /// The live apply to a group.
+    /// The live apply to a group, but for those with an order: they are of another kind here.
     BUSY_APPLY = ["SELECT id FROM operations WHERE held_group_key = $1 AND kind = 'applyGroup'"];
     TARGET = ["SELECT ", live_on!("$1"), " AS holder, ", ended_last_on!("$1"), " AS last_ended,
         (SELECT key FROM resource_references WHERE target_key = $1 LIMIT 1) AS reference"];
@@ -85,8 +85,16 @@ pub(crate) async fn apply_to(
 ) -> Result<Option<OperationId>, Abort> {
     match found(transaction, BUSY_APPLY, group.key()).await? {
         Some(live) => Ok(Some(live)),
-        None => held_groups::holder(transaction, std::slice::from_ref(group), None).await,
+        None => deployment_of(transaction, group).await,
     }
+}
+
+/// Returns the deployment that holds a group.
+pub(crate) async fn deployment_of(
+    transaction: &mut Transaction,
+    group: &GroupId,
+) -> Result<Option<OperationId>, Abort> {
+    held_groups::holder(transaction, std::slice::from_ref(group), None).await
 }
 
 async fn found(

@@ -32,6 +32,7 @@ mod nudges;
 mod open;
 mod operation_row;
 mod operations;
+mod orders;
 mod planes;
 #[cfg(test)]
 mod plans;
@@ -44,6 +45,8 @@ mod sealed;
 mod sealed_json;
 mod security;
 mod servers;
+mod service_broker;
+mod service_row;
 mod store;
 #[cfg(feature = "testing")]
 pub mod testing;

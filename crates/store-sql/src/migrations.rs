@@ -53,6 +53,7 @@ macro_rules! files {
             "0040_tried_leftovers",
             "0041_moves",
             "0042_audit_paths",
+            "0043_service_broker",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

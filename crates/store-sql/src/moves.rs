@@ -4,7 +4,9 @@
 //! them is bound to the lineage, which stays: it is neither read nor written.
 
 use serde::Serialize;
-use ucp_model::{GroupId, OperationId, Refactor, RefactorId, RefactorStatus, ResourceGroup};
+use ucp_model::{
+    GroupId, OperationId, Refactor, RefactorId, RefactorStatus, Reference, ResourceGroup,
+};
 use ucp_store::rules::{self, BeforeRefactor, Relocated};
 use ucp_store::{ApplyRefactor, Error, NewWork};
 
@@ -13,7 +15,7 @@ use crate::json::{count, to_json};
 use crate::reference_row::plain_columns;
 use crate::{
     audit_events, busy, events, groups, held_groups, leftover_row, operation_row, operations,
-    refactor_row, reference_row, role_assignments,
+    refactor_row, reference_row, role_assignments, service_row,
 };
 
 /// How many rows a statement moves.
@@ -33,7 +35,7 @@ statements! {
     BUSY_GROUPS = ["SELECT id FROM operations WHERE held_group_key "]
         postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
         sqlite "IN (SELECT value FROM json_each($1))"
-        [" AND id <> $2 AND kind IN ('deleteGroup', 'importGroup', 'applyGroup') ORDER BY id || '' LIMIT 1"];
+        [" AND id <> $2 AND kind IN ('deleteGroup', 'importGroup', 'applyGroup', 'applyOrder') ORDER BY id || '' LIMIT 1"];
     /// No key of a reference begins so.
     SET_ASIDE = ["UPDATE resource_references SET lineage = COALESCE(lineage, key), key = '~' || key WHERE key "]
         postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
@@ -148,13 +150,24 @@ async fn lock(transaction: &mut Transaction, new: &ApplyRefactor) -> Result<Befo
         }
     }
     let addresses: Vec<String> = rules::addresses_of(new).into_iter().collect();
-    for batch in addresses.chunks(BATCH) {
-        for row in &transaction.fetch(LOCK, values![to_json(&batch)?]).await? {
-            let reference = reference_row::read(row)?;
-            before.references.insert(reference.id.key(), reference);
-        }
+    for reference in lock_references(transaction, &addresses).await? {
+        before.references.insert(reference.id.key(), reference);
     }
     Ok(before)
+}
+
+/// Locks the references with these keys, which are in their order, and returns them without what is sealed.
+pub(crate) async fn lock_references(
+    transaction: &mut Transaction,
+    keys: &[String],
+) -> Result<Vec<Reference>, Abort> {
+    let mut references = Vec::new();
+    for batch in keys.chunks(BATCH) {
+        for row in &transaction.fetch(LOCK, values![to_json(&batch)?]).await? {
+            references.push(reference_row::read(row)?);
+        }
+    }
+    Ok(references)
 }
 
 /// Refuses a refactor if an operation is live on one of its groups as a whole, or on the AWS resource of what moves. Resources
@@ -246,7 +259,7 @@ async fn remove_emptied(
 }
 
 /// Returns whether nothing is in a group: no reference, no live operation but this one, and nothing in its register of
-/// leftovers.
+/// leftovers, and no service instance.
 async fn is_empty(
     transaction: &mut Transaction,
     group: &GroupId,
@@ -255,5 +268,6 @@ async fn is_empty(
     let members = reference_row::count_of_group(transaction, group).await?;
     Ok(members.all == 0
         && busy::live_in(transaction, group, but).await?.is_none()
-        && !leftover_row::has_any(transaction, &group.key()).await?)
+        && !leftover_row::has_any(transaction, &group.key()).await?
+        && !service_row::is_any_in(transaction, group).await?)
 }

@@ -50,15 +50,25 @@ struct Version {
 }
 
 /// The latest version of [`Body`] that can be read.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Returns the version that is written. Programs that know the first one alone would delete what is only to be looked at.
+/// Those that know no later one than the second would drop the order that an apply carries out.
 fn version(operation: &Operation) -> u32 {
-    let looks_only = operation
-        .work
-        .resource()
-        .is_some_and(|work| work.looks_only);
-    if looks_only { VERSION } else { 1 }
+    match &operation.work {
+        Work::Resource(work) if work.looks_only => 2,
+        Work::Group(work) if work.order().is_some() => VERSION,
+        Work::Resource(_) | Work::Group(_) => 1,
+    }
+}
+
+/// Returns the kind of an operation as its row has it. Applies with an order have one of their own, since a unique index lets
+/// one other apply to a group be live at a time.
+fn kind(work: &Work) -> &'static str {
+    match work {
+        Work::Group(group) if group.order().is_some() => "applyOrder",
+        Work::Group(_) | Work::Resource(_) => work.kind(),
+    }
 }
 
 pub(crate) fn body(cipher: &dyn Cipher, operation: &Operation) -> Result<String, Error> {
@@ -136,7 +146,7 @@ pub(crate) async fn insert(
     let body = body(transaction.cipher(), operation)?;
     let values = values![
         header.id.to_string(),
-        work.kind(),
+        kind(work),
         work.status(),
         header.parent.map(|id| id.to_string()),
         work.reference().map(ReferenceId::key),

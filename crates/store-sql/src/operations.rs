@@ -1,7 +1,7 @@
 //! The operations. The row of an operation is also its job.
 
 use async_trait::async_trait;
-use ucp_model::operation::{GroupWork, Header, ReplacementPolicy, ResourceWork, Work};
+use ucp_model::operation::{GroupWork, ReplacementPolicy, ResourceWork, Work};
 use ucp_model::{GroupId, Operation, OperationId, Reference, Target, Timestamp};
 use ucp_store::rules::{self, Claimant};
 use ucp_store::{
@@ -14,7 +14,8 @@ use crate::database::{Abort, Row, Transaction, statements, transaction, values};
 use crate::json::to_json;
 use crate::operation_row::{self, body, columns, find, generation, read};
 use crate::{
-    Sql, busy, events, groups, held_groups, kept_plans, leftover_row, reference_row, track_records,
+    Sql, busy, events, groups, held_groups, kept_plans, leftover_row, orders, reference_row,
+    track_records,
 };
 
 statements! {
@@ -176,7 +177,18 @@ impl Operations for Sql {
     }
 
     async fn finish_operation(&self, lease: &Lease, end: FinishOperation) -> Result<(), Error> {
-        transaction!(self, |tx| finish(&mut tx, lease, &end))
+        let finished = transaction!(self, |tx| finish(&mut tx, lease, &end));
+        // What a binding that is deleted has handed out is no longer kept.
+        if end
+            .operation
+            .work
+            .group()
+            .and_then(GroupWork::order)
+            .is_some()
+        {
+            self.erase_deleted().await;
+        }
+        finished
     }
 
     async fn request_cancel(
@@ -185,11 +197,7 @@ impl Operations for Sql {
         now: Timestamp,
     ) -> Result<Option<Operation>, Error> {
         transaction!(self, |tx| async {
-            let values = || values![id.to_string(), now.as_millis()];
-            if tx.execute(REQUEST_CANCEL, values()).await? > 0 {
-                tx.execute(REQUEST_CHILDREN_CANCEL, values()).await?;
-                tx.wake();
-            }
+            request_cancel(&mut tx, id, now).await?;
             find(&mut tx, id).await
         })
     }
@@ -224,6 +232,22 @@ impl Sql {
             .map(|row| read(row).map_err(|error| note(row, error)));
         operations.flatten().collect()
     }
+}
+
+/// Records a cancel request for a live operation and its live children.
+pub(crate) async fn request_cancel(
+    transaction: &mut Transaction,
+    id: OperationId,
+    now: Timestamp,
+) -> Result<(), Abort> {
+    let values = || values![id.to_string(), now.as_millis()];
+    if transaction.execute(REQUEST_CANCEL, values()).await? > 0 {
+        transaction
+            .execute(REQUEST_CHILDREN_CANCEL, values())
+            .await?;
+        transaction.wake();
+    }
+    Ok(())
 }
 
 /// Keeps another worker from taking the lease until the transaction ends.
@@ -369,14 +393,14 @@ async fn finish(
         operation.status(),
         target.as_deref(),
         ended_at.as_millis(),
-        body(transaction.cipher(), operation)?,
+        body(transaction.cipher(), &rules::kept(operation))?,
     ];
     if transaction.execute(FINISH, values).await? == 0 {
         return Err(Error::LeaseLost.into());
     }
     match &operation.work {
         Work::Resource(work) => finish_on_resource(transaction, work, finish, target).await?,
-        Work::Group(work) => finish_on_group(transaction, work, header).await?,
+        Work::Group(work) => finish_on_group(transaction, operation, work).await?,
     }
     kept_plans::end_plan(transaction, operation).await?;
     events::append(
@@ -418,10 +442,14 @@ async fn finish_on_resource(
 
 async fn finish_on_group(
     transaction: &mut Transaction,
+    operation: &Operation,
     work: &GroupWork,
-    header: &Header,
 ) -> Result<(), Abort> {
+    let header = &operation.header;
     let group = groups::lock(transaction, &work.group).await?;
+    if let Some(order) = work.order() {
+        orders::end(transaction, operation, work, order).await?;
+    }
     if work.deployment().is_some() {
         held_groups::release(transaction, header.id).await?;
     }

@@ -72,7 +72,7 @@ async fn fill(connection: &mut PgConnection, statistics: Statistics) {
 }
 
 /// The tables that grow with use.
-const TABLES: [&str; 16] = [
+const TABLES: [&str; 18] = [
     "audit_events",
     "operations",
     "resource_references",
@@ -89,6 +89,8 @@ const TABLES: [&str; 16] = [
     "tokens",
     "predictions",
     "track_records",
+    "broker_instances",
+    "broker_bindings",
 ];
 
 /// Returns what `statement` reads, according to Postgres, and undoes it.

@@ -57,6 +57,10 @@ statements! {
     HAS_LINEAGE = ["SELECT key FROM resource_references WHERE COALESCE(lineage, key) = $1 AND key <> $2"];
     LIST = ["SELECT ", columns!(), " FROM resource_references WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3"];
     OF_GROUP = ["SELECT ", columns!(), " FROM resource_references WHERE group_key = $1 ORDER BY key"];
+    /// In the order in which everybody locks them.
+    IDS_OF_GROUP = ["SELECT id FROM resource_references WHERE group_key = $1 ORDER BY key"];
+    TAG = ["UPDATE resource_references SET tags = $2, revision = $3, updated_at = $4
+        WHERE key = $1 AND revision = $3 - 1"];
     COUNT = ["SELECT COUNT(*) AS members, COUNT(CASE WHEN owned = 1 THEN 1 END) AS owned
         FROM resource_references WHERE group_key = $1"];
     /// Each place once, with an id of its type. What comes before `:reference/` in an id is the same for all of a type.
@@ -95,6 +99,34 @@ pub(crate) async fn of_group(
     let rows = transaction.fetch(OF_GROUP, values![group.key()]).await?;
     let references: Result<Vec<Reference>, Error> = rows.iter().map(read).collect();
     Ok(references?)
+}
+
+/// Returns the ids of the references of a group, within a transaction.
+pub(crate) async fn ids_of_group(
+    transaction: &mut Transaction,
+    group: &GroupId,
+) -> Result<Vec<ReferenceId>, Abort> {
+    let rows = transaction
+        .fetch(IDS_OF_GROUP, values![group.key()])
+        .await?;
+    let ids: Result<Vec<ReferenceId>, Error> =
+        rows.iter().map(|row| parsed(row.get("id")?)).collect();
+    Ok(ids?)
+}
+
+/// Writes the tags of a reference that the transaction has locked, over the revision before.
+pub(crate) async fn tag(transaction: &mut Transaction, reference: &Reference) -> Result<(), Abort> {
+    let key = reference.id.key();
+    let values = values![
+        key.as_str(),
+        to_json(&reference.tags)?,
+        count(reference.revision)?,
+        reference.updated_at.as_millis(),
+    ];
+    match transaction.execute(TAG, values).await? {
+        0 => Err(Abort::changed(&key)),
+        _ => Ok(()),
+    }
 }
 
 /// How many references a group has.

@@ -28,6 +28,10 @@ statements! {
     PLAN_CONTENTS = ["SELECT id, content AS sealed FROM plans WHERE id > $1 ORDER BY id LIMIT $2"];
     PLAN_DECLARATIONS = ["SELECT id, declared AS sealed FROM plans
         WHERE declared IS NOT NULL AND id > $1 ORDER BY id LIMIT $2"];
+    SERVICE_INSTANCES = ["SELECT key AS id, record AS sealed FROM broker_instances
+        WHERE key > $1 ORDER BY key LIMIT $2"];
+    SERVICE_BINDINGS = ["SELECT key AS id, record AS sealed FROM broker_bindings
+        WHERE key > $1 ORDER BY key LIMIT $2"];
     INSERT_KEY = ["INSERT INTO digest_keys (id, key, is_current, created_at) VALUES ($1, $2, 1, $3)"];
     /// Does nothing if there is a current key, even one that another transaction is about to commit.
     OFFER_KEY = ["INSERT INTO digest_keys (id, key, is_current, created_at) VALUES ($1, $2, 1, $3)
@@ -46,6 +50,8 @@ statements! {
     RESEAL_LOOK = ["UPDATE operations SET look = $3 WHERE id = $1 AND look = $2"];
     RESEAL_PLAN_CONTENT = ["UPDATE plans SET content = $3 WHERE id = $1 AND content = $2"];
     RESEAL_PLAN_DECLARATION = ["UPDATE plans SET declared = $3 WHERE id = $1 AND declared = $2"];
+    RESEAL_SERVICE_INSTANCE = ["UPDATE broker_instances SET record = $3 WHERE key = $1 AND record = $2"];
+    RESEAL_SERVICE_BINDING = ["UPDATE broker_bindings SET record = $3 WHERE key = $1 AND record = $2"];
 }
 
 /// A column of sealed values, in the order in which they are listed.
@@ -61,10 +67,12 @@ enum Column {
     Looks,
     PlanContents,
     PlanDeclarations,
+    ServiceInstances,
+    ServiceBindings,
 }
 
 impl Column {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 12] = [
         Column::Baselines,
         Column::Bodies,
         Column::Observed,
@@ -75,6 +83,8 @@ impl Column {
         Column::Looks,
         Column::PlanContents,
         Column::PlanDeclarations,
+        Column::ServiceInstances,
+        Column::ServiceBindings,
     ];
 
     /// Returns the column of a place and the key of its row.
@@ -90,6 +100,8 @@ impl Column {
             SealedPlace::Look(id) => (Column::Looks, id.to_string()),
             SealedPlace::PlanContent(id) => (Column::PlanContents, id.to_string()),
             SealedPlace::PlanDeclared(id) => (Column::PlanDeclarations, id.to_string()),
+            SealedPlace::ServiceInstance(key) => (Column::ServiceInstances, key.clone()),
+            SealedPlace::ServiceBinding(key) => (Column::ServiceBindings, key.clone()),
         }
     }
 
@@ -105,6 +117,8 @@ impl Column {
             Column::Looks => LOOKS,
             Column::PlanContents => PLAN_CONTENTS,
             Column::PlanDeclarations => PLAN_DECLARATIONS,
+            Column::ServiceInstances => SERVICE_INSTANCES,
+            Column::ServiceBindings => SERVICE_BINDINGS,
         }
     }
 
@@ -120,6 +134,8 @@ impl Column {
             Column::Looks => RESEAL_LOOK,
             Column::PlanContents => RESEAL_PLAN_CONTENT,
             Column::PlanDeclarations => RESEAL_PLAN_DECLARATION,
+            Column::ServiceInstances => RESEAL_SERVICE_INSTANCE,
+            Column::ServiceBindings => RESEAL_SERVICE_BINDING,
         }
     }
 
@@ -135,6 +151,8 @@ impl Column {
             Column::Looks => SealedPlace::Look(parsed(row.get("id")?)?),
             Column::PlanContents => SealedPlace::PlanContent(parsed(row.get("id")?)?),
             Column::PlanDeclarations => SealedPlace::PlanDeclared(parsed(row.get("id")?)?),
+            Column::ServiceInstances => SealedPlace::ServiceInstance(row.get("id")?),
+            Column::ServiceBindings => SealedPlace::ServiceBinding(row.get("id")?),
         };
         let stored = match place.is_of_engine() {
             true => sealed_json::stored(row.get("sealed")?)?,

@@ -29,7 +29,7 @@ use crate::testing::{self, Failover, TestDatabase};
 use crate::{
     OpenError, Sql, audit_events, busy, credentials, events, groups, held_groups, kept_plans,
     leases, leftover_row, migrations, moves, operation_row, operations, planes, refactor_row,
-    reference_row, references, role_assignments, sealed, store, tokens, track_records,
+    reference_row, references, role_assignments, sealed, service_row, store, tokens, track_records,
     type_schemas,
 };
 
@@ -104,6 +104,7 @@ fn put() -> NewOperation {
             plan: None,
             desired: Some(Sealed(b"desired".to_vec())),
             look: None,
+            reference_tags: BTreeMap::new(),
             schema_fingerprint: String::new(),
         })),
     }
@@ -143,6 +144,7 @@ pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str, 
         ("moves", moves::STATEMENTS),
         ("planes", planes::STATEMENTS),
         ("sealed", sealed::STATEMENTS),
+        ("service_row", service_row::STATEMENTS),
         ("tokens", tokens::STATEMENTS),
         ("track_records", track_records::STATEMENTS),
         ("type_schemas", type_schemas::STATEMENTS),

@@ -58,6 +58,7 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
             plan: None,
             desired: Some(Sealed(b"desired".to_vec())),
             look: None,
+            reference_tags: BTreeMap::new(),
             schema_fingerprint: String::new(),
         })),
     };

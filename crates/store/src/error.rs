@@ -33,9 +33,13 @@ pub enum Error {
     /// The [`Precondition`](crate::Precondition) does not hold. Nothing was written.
     #[error("the precondition failed")]
     PreconditionFailed,
-    /// The group would have more than [`MAX_TAGS`](ucp_model::MAX_TAGS) tags or default tags. Nothing was written.
-    #[error("the group would have too many tags")]
+    /// The group would have more than [`MAX_TAGS`](ucp_model::MAX_TAGS) tags or default tags, or a reference that many tags.
+    /// Nothing was written.
+    #[error("there would be too many tags")]
     TooManyTags,
+    /// The service instance would have more than [`BINDINGS_MAX`](crate::BINDINGS_MAX) bindings. Nothing was written.
+    #[error("the service instance would have too many bindings")]
+    TooManyBindings,
     /// There is no such refactor.
     #[error("there is no such refactor")]
     NoSuchRefactor,

@@ -1,5 +1,7 @@
 //! Operations. The row of an operation is also its job.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Header, Kind, Options, ReferenceChange};
@@ -81,6 +83,8 @@ pub struct NewResourceWork {
     pub desired: Option<Sealed>,
     /// The look at the resource with which the request decided, if any.
     pub look: Option<NewLook>,
+    /// Tags that the reference gets besides those that it has.
+    pub reference_tags: BTreeMap<String, String>,
     /// The schema the declaration was validated with.
     pub schema_fingerprint: String,
 }
@@ -217,7 +221,8 @@ pub trait Operations: Send + Sync {
     /// - [`Error::NoSuchGroup`] if its group, or that of its reference, does not exist. The group cannot be removed
     ///   while this runs.
     /// - [`Error::GroupDeleting`] if the group is being deleted.
-    /// - [`Error::Busy`] for an apply to a group to which another one is live.
+    /// - [`Error::Busy`] for an apply to a group that a deployment holds, or to which another one is live. An apply that
+    ///   carries out an [order](ucp_model::Order) and other applies are in nobody's way: each resource has a lock of its own.
     /// - [`Error::OutcomeUnknown`] for a put under an alias in state `Unknown`, unless it abandons what may be there.
     /// - [`Error::Busy`] if the alias has a live operation.
     /// - [`Error::AlreadyReferenced`] for an import under an alias that has a reference, unless its state is `Unknown`, and
@@ -225,6 +230,7 @@ pub trait Operations: Send + Sync {
     /// - [`Error::ReferencedElsewhere`] if the reference is in another account or region.
     /// - [`Error::NoSuchReference`] for a delete or a resolve under an alias that has no reference.
     /// - [`Error::NotOwned`] if the reference must own its resource, and does not, or was made at another time.
+    /// - [`Error::TooManyTags`] if the reference would get more than [`MAX_TAGS`](ucp_model::MAX_TAGS) tags.
     /// - [`Error::Busy`] if the AWS resource that the operation would work on has a live operation.
     /// - [`Error::OwnedElsewhere`] if the options take ownership of a resource that another reference owns.
     ///
@@ -338,6 +344,13 @@ pub trait Operations: Send + Sync {
     /// is usable again.
     ///
     /// What came of it is written to the plan that it carries out.
+    ///
+    /// The end of an apply with an [order](ucp_model::Order) is the end of the change of its service instance, or of its
+    /// binding, unless a newer change has replaced that: nothing is written to either then. If it succeeded, its outputs, an
+    /// object with what each binding hands out ([`Access`](ucp_model::Access)) by the binding's id, are laid over what the
+    /// bindings have; those of an instance as a whole only over those of bindings that have stood. The bindings of an instance
+    /// whose delete succeeded are deleted too. Any such change increases the revision of the instance. The operation keeps no
+    /// outputs of an order.
     ///
     /// A success under another spelling of the identifier is refused as in [`Operations::commit_step`].
     ///

@@ -3,6 +3,7 @@
 
 mod history;
 mod leftovers;
+mod orders;
 mod places;
 mod plans;
 mod predictions;
@@ -27,6 +28,10 @@ pub use self::history::{
 };
 pub use self::leftovers::{
     Attempt, abandoned, decided, failed_delete, left_over, resolving, settled, unresolved,
+};
+pub use self::orders::{
+    Concerned, concerned, ended_order, gone_with_instance, is_of_instance, kept, order_of, placed,
+    refuse_many_bindings, tagged,
 };
 pub use self::places::{places_to_judge, refuse_elsewhere};
 pub use self::plans::{
@@ -156,7 +161,11 @@ pub fn accept(
     let last_seen_at = before.map(last_seen_at);
     let reference = match (&new.reference, alias) {
         (None, _) | (_, None) => None,
-        (Some(reference), Some(alias)) => Some(claim(id, &new, reference, alias, now)?),
+        (Some(reference), Some(alias)) => {
+            let claimed = claim(id, &new, reference, alias, now)?;
+            let tags = orders::with_tags(&claimed.tags, &new.reference_tags)?;
+            Some(Reference { tags, ..claimed })
+        }
     };
     let referenced = reference.as_ref().and_then(|r| r.identifier.clone());
     let asked_for = new.spelled.as_ref().or(new.identifier.as_ref()).cloned();

@@ -58,13 +58,21 @@ pub enum SealedPlace {
     Observed(Lineage),
     /// What an operation does and has done, with its result. Sealed by the engine.
     Body(OperationId),
+    /// The record of a service instance, with its key. Sealed by the engine.
+    ServiceInstance(String),
+    /// The record of a service binding, with its key. Sealed by the engine.
+    ServiceBinding(String),
 }
 
 impl SealedPlace {
     /// Returns whether the engine seals what is there. An engine that keeps nothing on disk has no such places.
     pub fn is_of_engine(&self) -> bool {
         match self {
-            SealedPlace::Baseline(_) | SealedPlace::Observed(_) | SealedPlace::Body(_) => true,
+            SealedPlace::Baseline(_)
+            | SealedPlace::Observed(_)
+            | SealedPlace::Body(_)
+            | SealedPlace::ServiceInstance(_)
+            | SealedPlace::ServiceBinding(_) => true,
             SealedPlace::Credential(_)
             | SealedPlace::Desired(_)
             | SealedPlace::DigestKey(_)

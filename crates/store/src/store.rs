@@ -3,7 +3,8 @@ use ucp_model::Timestamp;
 
 use crate::{
     AuditEvents, Credentials, Error, Groups, KeptPlans, Leases, Leftovers, Operations, Planes,
-    Refactors, References, RoleAssignments, SealedValues, Tokens, TrackRecords, TypeSchemas,
+    Refactors, References, RoleAssignments, SealedValues, ServiceBroker, Tokens, TrackRecords,
+    TypeSchemas,
 };
 
 /// Everything that `ucp` stores: one trait for each noun. The documentation of these traits is the contract.
@@ -35,6 +36,7 @@ pub trait Store:
     + RoleAssignments
     + TypeSchemas
     + SealedValues
+    + ServiceBroker
     + AuditEvents
     + Reachable
 {
@@ -55,6 +57,7 @@ impl<S> Store for S where
         + RoleAssignments
         + TypeSchemas
         + SealedValues
+        + ServiceBroker
         + AuditEvents
         + Reachable
 {

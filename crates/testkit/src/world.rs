@@ -590,7 +590,9 @@ impl World {
                 | SealedPlace::Look(_)
                 | SealedPlace::Baseline(_)
                 | SealedPlace::Observed(_)
-                | SealedPlace::Body(_) => false,
+                | SealedPlace::Body(_)
+                | SealedPlace::ServiceInstance(_)
+                | SealedPlace::ServiceBinding(_) => false,
             };
             assert!(is_kept || place.is_of_engine(), "{place:?} is left behind");
             let is_sealed = matches!(stored, Stored::Sealed(_));

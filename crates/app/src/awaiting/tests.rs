@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
@@ -105,6 +106,7 @@ fn put(number: usize) -> NewOperation {
             plan: None,
             desired: None,
             look: None,
+            reference_tags: BTreeMap::new(),
             schema_fingerprint: String::new(),
         })),
     }

@@ -218,6 +218,7 @@ impl App {
                 groups: content.named.clone(),
                 on_failure,
             })),
+            order: None,
         };
         let declarations = Declarations {
             members: declarations,

@@ -57,6 +57,7 @@ impl App {
                 .collect(),
             plan: None,
             deployment: None,
+            order: None,
         };
         let told = resolve(&outputs, |link| value_of(&seen, link));
         if unchanged.iter().all(|is_unchanged| *is_unchanged)

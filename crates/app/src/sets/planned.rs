@@ -103,6 +103,7 @@ impl App {
             members,
             plan: Some(id),
             deployment: None,
+            order: None,
             ..application
         };
         if has_nothing_to_do {

@@ -149,6 +149,7 @@ impl App {
                         .collect(),
                     plan: None,
                     deployment: None,
+                    order: None,
                 }),
                 declarations: Declarations {
                     members: members

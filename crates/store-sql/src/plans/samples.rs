@@ -88,6 +88,12 @@ INSERT INTO refactor_groups (refactor, group_key, plane_key, created_at, brought
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
 INSERT INTO held_groups (group_key, operation) SELECT 'group-' || i, 'operation-' || (i / 20) FROM numbers;
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
+INSERT INTO broker_instances (key, group_key, revision, gone_at, record)
+    SELECT 'instance-' || i, 'group-' || (i / 20), 1, CASE WHEN i % 2 = 1 THEN i END, '{}' FROM numbers;
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 8000)
+INSERT INTO broker_bindings (key, instance_key, gone_at, record)
+    SELECT 'binding-' || i, 'instance-' || (i / 20 + 3000), CASE WHEN i % 2 = 1 THEN i END, '{}' FROM numbers;
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
 INSERT INTO tokens (id, name, digest, role, scopes, created_at, expires_at, ends_at)
     SELECT 'token-' || i, 'name', '', 'owner', '[]', 1, i, i FROM numbers;
 ";
@@ -492,6 +498,64 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                 ],
                 9,
             ),
+        ),
+        (
+            "reference_row::IDS_OF_GROUP",
+            (values!["group-200"], IN_GROUP),
+        ),
+        (
+            "reference_row::TAG",
+            (values!["reference-4002", "{}", 2, 1], 1),
+        ),
+        (
+            "service_row::INSERT",
+            (values!["instance-new", "group-7", 1, no_time, "{}"], 0),
+        ),
+        (
+            "service_row::UPDATE",
+            (values!["instance-2000", "group-7", 2, no_time, "{}"], 1),
+        ),
+        ("service_row::GET", (values!["instance-2000"], 1)),
+        ("service_row::LOCK", (values!["instance-2000"], 1)),
+        ("service_row::STANDING", (values!["group-100"], 1)),
+        (
+            "service_row::PUT_BINDING",
+            (values!["binding-4000", "instance-3200", no_time, "{}"], 1),
+        ),
+        ("service_row::GET_BINDING", (values!["binding-4000"], 1)),
+        (
+            "service_row::BINDINGS",
+            (values!["instance-3200"], IN_GROUP),
+        ),
+        (
+            "service_row::BINDING_KEYS",
+            (values!["instance-3200"], IN_GROUP),
+        ),
+        // Twice: the rows are found, and then deleted.
+        (
+            "service_row::REMOVE_BINDINGS",
+            (values![4_000, limit], 3 * PAGE),
+        ),
+        // The same, and that they have no bindings.
+        (
+            "service_row::REMOVE_INSTANCES",
+            (values![2_000, limit], 3 * PAGE),
+        ),
+        (
+            "sealed::SERVICE_INSTANCES",
+            (values!["instance-2000", limit], PAGE),
+        ),
+        (
+            "sealed::SERVICE_BINDINGS",
+            (values!["binding-2000", limit], PAGE),
+        ),
+        (
+            "sealed::RESEAL_SERVICE_INSTANCE",
+            (values!["instance-2000", "{}", "{}"], 1),
+        ),
+        (
+            "sealed::RESEAL_SERVICE_BINDING",
+            (values!["binding-2000", "{}", "{}"], 1),
         ),
         ("busy::BUSY_TARGET", (values!["target-4001"], 1)),
         ("busy::LOCK_TARGET", (values!["target-4001"], 1)),

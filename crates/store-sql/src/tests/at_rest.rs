@@ -92,6 +92,12 @@ pub(super) async fn uncover(store: &Sql) {
             SealedPlace::Body(id) => {
                 format!("UPDATE operations SET body = '{json}' WHERE id = '{id}'")
             }
+            SealedPlace::ServiceInstance(key) => {
+                format!("UPDATE broker_instances SET record = '{json}' WHERE key = '{key}'")
+            }
+            SealedPlace::ServiceBinding(key) => {
+                format!("UPDATE broker_bindings SET record = '{json}' WHERE key = '{key}'")
+            }
             SealedPlace::Credential(_)
             | SealedPlace::Desired(_)
             | SealedPlace::DigestKey(_)

@@ -25,7 +25,7 @@ pub(super) fn recorded(group: &ResourceGroup) -> RefactorGroup {
 }
 
 /// The move of `a` from one group to another, which is to remove these.
-async fn emptying(
+pub(super) async fn emptying(
     store: &Engine,
     number: u64,
     (from, to): (&str, &str),
@@ -45,7 +45,7 @@ async fn emptying(
 }
 
 /// Applies a refactor and returns the names of the groups that it has removed.
-async fn removed_by(store: &Engine, new: ApplyRefactor) -> Vec<String> {
+pub(super) async fn removed_by(store: &Engine, new: ApplyRefactor) -> Vec<String> {
     let before = groups(store).await;
     let record = store.apply_refactor(new).await.unwrap();
     let removed = record.content.groups.remove.into_iter();

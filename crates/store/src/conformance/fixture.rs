@@ -172,6 +172,7 @@ pub(super) fn put(number: u64, name: &str) -> NewOperation {
             plan: None,
             desired: Some(sealed("desired")),
             look: None,
+            reference_tags: BTreeMap::new(),
             schema_fingerprint: "fingerprint".to_owned(),
         })),
     }
@@ -226,6 +227,7 @@ pub(super) fn no_members() -> Application {
         has_outputs: false,
         plan: None,
         deployment: None,
+        order: None,
     }
 }
 

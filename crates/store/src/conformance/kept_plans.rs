@@ -275,6 +275,7 @@ pub async fn an_apply_uses_the_whole_plan(store: Engine) {
     let application = Application {
         plan: Some(plan_id(9)),
         deployment: None,
+        order: None,
         ..no_members()
     };
     let apply = on_group(1, "rg", Task::Apply(application));

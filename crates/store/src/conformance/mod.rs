@@ -9,6 +9,7 @@ pub mod accepting;
 pub mod accounting;
 mod act;
 pub mod auditing;
+pub mod broker;
 pub mod concurrency;
 pub mod counting;
 pub mod credentials;
@@ -284,6 +285,27 @@ macro_rules! conformance {
                 what_cannot_be_audited_is_no_outage
                 the_audit_is_read_by_page_and_time
                 old_audit_events_are_removed
+            }
+            broker {
+                an_order_is_placed
+                an_order_needs_the_revision_that_it_was_judged_with
+                a_refused_order_leaves_nothing
+                an_instance_has_so_many_bindings
+                orders_of_a_group_run_beside_each_other
+                an_order_is_refused_while_its_group_is_held_or_deleted
+                a_group_with_a_running_order_is_not_deleted
+                the_end_of_an_order_is_that_of_the_change
+                the_end_of_an_order_of_a_binding_is_that_of_its_change
+                a_change_that_was_replaced_has_no_end
+                what_an_update_hands_out_is_laid_over
+                the_outputs_of_an_order_are_not_kept
+                the_bindings_of_a_deleted_instance_are_deleted
+                references_get_the_tags_of_an_order
+                an_accepted_operation_tags_its_reference
+                instances_go_with_their_group
+                a_group_with_an_instance_is_not_removed_as_empty
+                what_is_gone_is_removed_after_a_while
+                records_of_services_are_sealed
             }
             accounting {
                 what_is_accounted_for_is_told

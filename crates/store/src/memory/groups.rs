@@ -127,6 +127,7 @@ impl Groups for Memory {
             tables.remove_register(&key);
             tables.unassign(id, &deletion.header());
             tables.forget_history(&key);
+            tables.remove_services(&key);
             tables.groups.remove(&key);
             return Ok(GroupDeletion::Removed);
         }

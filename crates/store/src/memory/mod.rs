@@ -12,6 +12,7 @@ mod refactors;
 mod references;
 mod role_assignments;
 mod sealed;
+mod service_broker;
 mod tables;
 mod tokens;
 mod track_records;

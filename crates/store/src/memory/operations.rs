@@ -157,7 +157,7 @@ impl Operations for Memory {
         tables.refuse_taken(&finish.operation)?;
         let row = tables.leased(lease)?;
         let cancel_requested_at = row.operation.header.cancel_requested_at;
-        row.operation = finish.operation.clone();
+        row.operation = rules::kept(&finish.operation).into_owned();
         row.operation.header.cancel_requested_at = cancel_requested_at;
         row.documents = Documents::default();
         row.target = None;
@@ -195,19 +195,7 @@ impl Operations for Memory {
         id: OperationId,
         now: Timestamp,
     ) -> Result<Option<Operation>, Error> {
-        let mut tables = self.tables();
-        let Some(row) = tables.operations.get_mut(&id) else {
-            return Ok(None);
-        };
-        row.request_cancel(now);
-        let operation = row.operation.clone();
-        if !operation.is_terminal() {
-            let rows = tables.operations.values_mut();
-            for child in rows.filter(|row| row.operation.header.parent == Some(id)) {
-                child.request_cancel(now);
-            }
-        }
-        Ok(Some(operation))
+        Ok(self.tables().request_cancel(id, now))
     }
 
     async fn count_live_operations(
@@ -267,7 +255,11 @@ impl Tables {
                 let group = self.group(&group)?;
                 let (group, policy) = (group.id.clone(), by.policy(group));
                 let is_apply = matches!(task, Task::Apply(_));
-                if is_apply && let Some(running) = self.apply_to(&group) {
+                let running = match rules::order_of(&task) {
+                    Some(_) => self.deployment_of(&group.key(), None),
+                    None => self.apply_to(&group),
+                };
+                if is_apply && let Some(running) = running {
                     return Err(Error::Busy(running));
                 }
                 let operation = Operation {
@@ -342,10 +334,26 @@ impl Tables {
         })
     }
 
-    /// Returns the apply to a group that is live.
+    /// Records a cancel request for a live operation and its live children.
+    pub(super) fn request_cancel(&mut self, id: OperationId, now: Timestamp) -> Option<Operation> {
+        let row = self.operations.get_mut(&id)?;
+        row.request_cancel(now);
+        let operation = row.operation.clone();
+        if !operation.is_terminal() {
+            let rows = self.operations.values_mut();
+            for child in rows.filter(|row| row.operation.header.parent == Some(id)) {
+                child.request_cancel(now);
+            }
+        }
+        Some(operation)
+    }
+
+    /// Returns the apply to a group that is live, but for those with an order.
     fn apply_to(&self, group: &GroupId) -> Option<OperationId> {
         let is_meant = |work: &GroupWork| {
-            matches!(work.task, Task::Apply(_)) && work.group.key() == group.key()
+            matches!(work.task, Task::Apply(_))
+                && work.order().is_none()
+                && work.group.key() == group.key()
         };
         let mut live = self.live();
         let row = live.find(|row| row.operation.work.group().is_some_and(is_meant));
@@ -455,6 +463,9 @@ impl Tables {
 
     fn finish_on_group(&mut self, operation: &Operation, work: &GroupWork) {
         let key = work.group.key();
+        if let Some(order) = work.order() {
+            self.end_order(operation, work, order);
+        }
         if rules::removes_group(work) {
             for reference in self.references_of(&work.group) {
                 self.references.remove(&reference.id.key());
@@ -464,6 +475,7 @@ impl Tables {
             self.remove_register(&key);
             self.unassign(&work.group, &operation.header);
             self.forget_history(&key);
+            self.remove_services(&key);
             self.groups.remove(&key);
         } else if let Some(group) = self.groups.get_mut(&key)
             && group.body.deletion == Some(operation.header.id)

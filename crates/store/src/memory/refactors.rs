@@ -235,8 +235,13 @@ impl Tables {
         let loses_nothing = self.references_of(id).is_empty()
             && self.live_in(&key, but).is_none()
             && !self.has_leftovers(&key)
-            && !self.is_assigned(id);
-        loses_nothing.then(|| self.groups.remove(&key)).flatten()
+            && !self.is_assigned(id)
+            && !self.has_services(&key);
+        if !loses_nothing {
+            return None;
+        }
+        self.remove_services(&key);
+        self.groups.remove(&key)
     }
 }
 

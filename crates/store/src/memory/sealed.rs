@@ -66,5 +66,7 @@ fn order(place: &SealedPlace) -> (u8, String) {
         SealedPlace::Baseline(lineage) => (5, lineage.to_string()),
         SealedPlace::Observed(lineage) => (6, lineage.to_string()),
         SealedPlace::Body(id) => (7, id.to_string()),
+        SealedPlace::ServiceInstance(key) => (10, key.clone()),
+        SealedPlace::ServiceBinding(key) => (11, key.clone()),
     }
 }

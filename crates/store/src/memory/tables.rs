@@ -4,7 +4,7 @@ use std::ops::Bound;
 use ucp_model::operation::{GroupWork, ResourceWork};
 use ucp_model::{
     GroupId, Leftover, Lineage, Operation, OperationId, PlanId, Plane, Refactor, RefactorId,
-    Reference, ReferenceId, ResourceGroup, Timestamp, TrackRecord,
+    Reference, ReferenceId, ResourceGroup, ServiceBinding, ServiceInstance, Timestamp, TrackRecord,
 };
 
 use crate::rules::{Alias, Claimant};
@@ -34,6 +34,8 @@ pub(super) struct Tables {
     pub(super) refactors: BTreeMap<RefactorId, Refactor>,
     /// The refactors that had brought events to a group before one of its name was deleted.
     pub(super) forgotten: BTreeSet<(String, RefactorId)>,
+    pub(super) service_instances: BTreeMap<String, ServiceInstance>,
+    pub(super) service_bindings: BTreeMap<String, ServiceBinding>,
     pub(super) audit_events: BTreeMap<AuditPlace, AuditEvent>,
     /// The number of events that were ever audited.
     pub(super) audited: i64,

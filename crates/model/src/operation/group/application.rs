@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::resource::Options;
-use crate::{Failure, GroupId, OperationId, PlanId, RefactorId, ReferenceId, Scope, Timestamp};
+use crate::{
+    Failure, GroupId, OperationId, Order, PlanId, RefactorId, ReferenceId, Scope, Timestamp,
+};
 
 /// A set to apply, without its declarations: these are sealed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +21,9 @@ pub struct Application {
     /// The refactor that it deploys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deployment: Option<Box<Deployment>>,
+    /// The order of a platform that it carries out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<Box<Order>>,
 }
 
 /// The deployment of a refactor: when it was accepted everything moved, and then what changes is put.

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::application::{Application, Deployment, MemberStatus};
 use super::task::{ImportOutcome, Task};
-use crate::{Ended, GroupId};
+use crate::{Ended, GroupId, Order};
 
 /// The state of an operation on a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +85,11 @@ impl GroupWork {
     /// Returns the refactor that it deploys, if it does.
     pub fn deployment(&self) -> Option<&Deployment> {
         self.application()?.deployment.as_deref()
+    }
+
+    /// Returns the order of a platform that it carries out, if it does.
+    pub fn order(&self) -> Option<&Order> {
+        self.application()?.order.as_deref()
     }
 
     /// Returns how it ended, if it has.

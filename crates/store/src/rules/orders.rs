@@ -1,0 +1,254 @@
+//! The orders of platforms: what is written when one is placed, and when it ends.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use ucp_model::operation::group::Task;
+use ucp_model::operation::{GroupWork, Work};
+use ucp_model::{
+    Access, BindingId, Ended, InstanceId, MAX_TAGS, Operation, Order, Reference, ReferenceId,
+    ResourceGroup, ServiceBinding, ServiceInstance, Timestamp,
+};
+
+use super::ended_at;
+use crate::{BINDINGS_MAX, Error, NewWork, PlaceOrder};
+
+/// Returns the order that an apply to accept carries out, if it does.
+pub fn order_of(task: &Task) -> Option<&Order> {
+    match task {
+        Task::Apply(application) => application.order.as_deref(),
+        Task::Delete | Task::Import(_) => None,
+    }
+}
+
+/// Returns the instance as [`place_order`](crate::ServiceBroker::place_order) writes it, and the bindings that change.
+/// `group` is the recorded group, and `current` the recorded instance.
+pub fn placed(
+    new: &PlaceOrder,
+    group: &ResourceGroup,
+    current: Option<&ServiceInstance>,
+) -> Result<(ServiceInstance, Vec<ServiceBinding>), Error> {
+    if current.map(|current| current.revision) != new.expected {
+        return Err(Error::PreconditionFailed);
+    }
+    refuse_strange(new)?;
+    let id = match current {
+        Some(current) => current.id.clone(),
+        None => new.instance.id.clone(),
+    };
+    let bindings = new.bindings.iter().map(|binding| {
+        let mut binding = binding.clone();
+        binding.id.instance = id.clone();
+        if new.instance.is_gone() && !binding.is_gone() {
+            binding.delete(new.placed_at);
+        }
+        binding
+    });
+    let bindings = bindings.collect();
+    let instance = ServiceInstance {
+        id,
+        group: group.id.clone(),
+        revision: new.expected.unwrap_or_default() + 1,
+        ..new.instance.clone()
+    };
+    Ok((instance, bindings))
+}
+
+/// An order concerns one instance, in its group.
+fn refuse_strange(new: &PlaceOrder) -> Result<(), Error> {
+    let instance = new.instance.id.key();
+    let mut bindings = new.bindings.iter();
+    let are_of_instance = bindings.all(|binding| binding.id.instance.key() == instance);
+    let is_carried_out = new
+        .operation
+        .as_ref()
+        .is_none_or(|operation| match &operation.work {
+            NewWork::Group { group, task, .. } => {
+                let order = order_of(task);
+                group.key() == new.instance.group.key()
+                    && order.is_some_and(|order| order.instance.key() == instance)
+            }
+            NewWork::Resource(_) => false,
+        });
+    match are_of_instance && is_carried_out {
+        true => Ok(()),
+        false => {
+            let message = "an order of an instance is about another one, or another group";
+            Err(Error::Corrupt(message.to_owned()))
+        }
+    }
+}
+
+/// Refuses an order by which an instance gets too many bindings, given the keys of those that are not gone.
+pub fn refuse_many_bindings(
+    changed: &[ServiceBinding],
+    mut standing: BTreeSet<String>,
+) -> Result<(), Error> {
+    let before = standing.len();
+    for binding in changed {
+        match binding.is_gone() {
+            true => standing.remove(&binding.id.key()),
+            false => standing.insert(binding.id.key()),
+        };
+    }
+    match standing.len() > BINDINGS_MAX.max(before) {
+        true => Err(Error::TooManyBindings),
+        false => Ok(()),
+    }
+}
+
+/// Returns what becomes of the bindings of an instance that is gone.
+pub fn gone_with_instance(
+    standing: impl IntoIterator<Item = ServiceBinding>,
+    now: Timestamp,
+) -> Vec<ServiceBinding> {
+    let standing = standing.into_iter();
+    let deleted = standing.map(|mut binding| {
+        binding.delete(now);
+        binding
+    });
+    deleted.collect()
+}
+
+/// Returns whether a reference is one of the instance or of its bindings.
+pub fn is_of_instance(reference: &ReferenceId, instance: &InstanceId) -> bool {
+    let prefix = instance.alias_prefix().to_lowercase();
+    reference.alias.to_lowercase().starts_with(&prefix)
+}
+
+/// Returns a reference with these tags besides those that it has; `None` if it has them.
+pub fn tagged<'a>(
+    reference: &Reference,
+    tags: impl IntoIterator<Item = (&'a String, &'a String)>,
+    now: Timestamp,
+) -> Result<Option<Reference>, Error> {
+    let tags = with_tags(&reference.tags, tags)?;
+    let is_same = tags == reference.tags;
+    Ok((!is_same).then(|| Reference {
+        tags,
+        updated_at: now,
+        revision: reference.revision + 1,
+        ..reference.clone()
+    }))
+}
+
+/// Returns the tags with others besides.
+pub(super) fn with_tags<'a>(
+    tags: &BTreeMap<String, String>,
+    others: impl IntoIterator<Item = (&'a String, &'a String)>,
+) -> Result<BTreeMap<String, String>, Error> {
+    let before = tags.len();
+    let mut tags = tags.clone();
+    let others = others.into_iter();
+    tags.extend(others.map(|(key, value)| (key.clone(), value.clone())));
+    match tags.len() > MAX_TAGS.max(before) {
+        true => Err(Error::TooManyTags),
+        false => Ok(tags),
+    }
+}
+
+/// The bindings that the end of an order can change.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Concerned {
+    /// This one.
+    One(BindingId),
+    /// All of the instance that are not gone.
+    All,
+    /// None.
+    None,
+}
+
+/// Returns the bindings that the end of an order can change.
+pub fn concerned(order: &Order, work: &GroupWork) -> Concerned {
+    match &order.binding {
+        Some(binding) => Concerned::One(BindingId {
+            instance: order.instance.clone(),
+            binding: binding.clone(),
+        }),
+        None if work.ended() == Some(&Ended::Succeeded) => Concerned::All,
+        None => Concerned::None,
+    }
+}
+
+/// Returns what the end of an operation makes of the instance of its order, and the bindings that it changes. `None` if a
+/// newer change has replaced the one that it carries out. `bindings` are those that are [concerned].
+pub fn ended_order(
+    operation: &Operation,
+    mut instance: ServiceInstance,
+    bindings: Vec<ServiceBinding>,
+) -> Option<(ServiceInstance, Vec<ServiceBinding>)> {
+    let work = operation.work.group()?;
+    let (order, ended) = (work.order()?, work.ended()?);
+    let (id, now) = (operation.header.id, ended_at(&operation.header));
+    let has_succeeded = *ended == Ended::Succeeded;
+    let mut handed_out = handed_out(work);
+    let changed: Vec<ServiceBinding> = match &order.binding {
+        Some(_) => {
+            let bindings = bindings.into_iter();
+            let changed = bindings.filter_map(|mut binding| {
+                if !binding.end(id, ended, now) {
+                    return None;
+                }
+                if has_succeeded && !binding.is_gone() {
+                    let access = handed_out.remove(&binding.id.binding.to_lowercase());
+                    binding.lay_over(access.unwrap_or_default());
+                }
+                Some(binding)
+            });
+            let changed: Vec<ServiceBinding> = changed.collect();
+            if changed.is_empty() {
+                return None;
+            }
+            changed
+        }
+        None => {
+            if !instance.end(id, ended, now) {
+                return None;
+            }
+            if instance.is_gone() {
+                gone_with_instance(bindings, now)
+            } else {
+                let bindings = bindings.into_iter().filter(ServiceBinding::has_stood);
+                let changed = bindings.filter_map(|mut binding| {
+                    let access = handed_out.remove(&binding.id.binding.to_lowercase())?;
+                    binding.lay_over(access);
+                    Some(binding)
+                });
+                changed.collect()
+            }
+        }
+    };
+    instance.revision += 1;
+    Some((instance, changed))
+}
+
+/// Returns what an order that has succeeded hands out, by the ids of the bindings as they are compared.
+fn handed_out(work: &GroupWork) -> BTreeMap<String, Access> {
+    let outputs = match (work.ended(), &work.outputs) {
+        (Some(Ended::Succeeded), Some(Value::Object(outputs))) => outputs,
+        (_, _) => return BTreeMap::new(),
+    };
+    let accesses = outputs.iter().filter_map(|(binding, access)| {
+        let access = serde_json::from_value(access.clone()).ok()?;
+        Some((binding.to_lowercase(), access))
+    });
+    accesses.collect()
+}
+
+/// Returns an operation that has ended as its row keeps it: what an order hands out, the broker alone shows.
+pub fn kept(operation: &Operation) -> Cow<'_, Operation> {
+    match &operation.work {
+        Work::Group(work) if work.outputs.is_some() && work.order().is_some() => {
+            let work = GroupWork {
+                outputs: None,
+                ..(**work).clone()
+            };
+            Cow::Owned(Operation {
+                header: operation.header.clone(),
+                work: Work::Group(Box::new(work)),
+            })
+        }
+        Work::Group(_) | Work::Resource(_) => Cow::Borrowed(operation),
+    }
+}
