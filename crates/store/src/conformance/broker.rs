@@ -15,8 +15,8 @@ use super::fixture::*;
 use super::moving::{address, moving};
 use super::refactors::refactor_id;
 use crate::{
-    BINDINGS_MAX, Claimed, Error, FinishOperation, GroupDeletion, GroupUpdate, NewOperation,
-    PlaceOrder, Precondition, SealedPlace, Stored,
+    ApplyRefactor, BINDINGS_MAX, Claimed, Error, FinishOperation, GroupDeletion, GroupUpdate,
+    NewOperation, PlaceOrder, Precondition, SealedPlace, Stored,
 };
 
 const CANARY: &str = "canary-71c4";
@@ -209,6 +209,26 @@ async fn with_binding(store: &Engine, number: u64, instance: &str, name: &str) -
     recorded(store, instance).await.unwrap()
 }
 
+/// A refactor with a deployment by operation 7, which puts something in `web` and holds these groups.
+fn deployed(mut new: ApplyRefactor, names: &[&str]) -> ApplyRefactor {
+    let named: Vec<_> = names.iter().map(|name| group(name)).collect();
+    let put = address("web", "put");
+    new.record.content.named.clone_from(&named);
+    new.record.content.changes.create = vec![put.clone()];
+    let task = deploying(refactor_id(1), named, vec![(put, scope())]);
+    new.deploy = Some(on_group(7, "web", task));
+    new
+}
+
+/// A reference in `rg`, whatever else is due.
+async fn with_reference(store: &Engine, number: u64, name: &str) {
+    accept(store, put(number, name)).await;
+    let claimed = claim(store, at(13)).await;
+    let claimed = of(&claimed, number);
+    let end = applied(&claimed.operation, name, true);
+    finish(store, &claimed.lease, end).await;
+}
+
 fn credentials(binding: &ServiceBinding) -> Value {
     let access = binding.access.as_ref().unwrap();
     access.credentials.clone().unwrap_or_default()
@@ -301,26 +321,26 @@ pub async fn an_order_needs_the_revision_that_it_was_judged_with(store: Engine) 
 /// Nothing is left of an order that is refused: no row, no group, no tag, no cancel.
 pub async fn a_refused_order_leaves_nothing(store: Engine) {
     refused!(store.place_order(creation(1, "i")), Error::NoSuchGroup);
-    with_group(&store, "other").await;
-    accept(
-        &store,
-        with(put(1, "-"), |new| {
-            new.reference = Some(alias_in("other", "a"))
-        }),
-    )
-    .await;
-    let mut deployed = moving(&store, 1, &[]).await;
-    deployed.record.content.named = vec![group("other"), group("rg")];
-    let puts = vec![(address("other", "put"), scope())];
-    let named = deployed.record.content.named.clone();
-    deployed.record.content.changes.create = vec![address("other", "put")];
-    deployed.deploy = Some(on_group(7, "other", deploying(refactor_id(1), named, puts)));
-    store.apply_refactor(deployed).await.unwrap();
+    for name in ["other", "web"] {
+        with_group(&store, name).await;
+    }
+    let in_other = |number, name| {
+        with(put(number, "-"), |new| {
+            new.reference = Some(alias_in("other", name));
+        })
+    };
+    let claimed = accept_and_claim(&store, in_other(2, "a")).await;
+    let end = applied(&claimed.operation, "x", true);
+    finish(&store, &claimed.lease, end).await;
+    accept(&store, in_other(1, "b")).await;
+    let moves = [(address("other", "a"), address("web", "a"))];
+    let new = deployed(moving(&store, 1, &moves).await, &["other", "web", "rg"]);
+    store.apply_refactor(new).await.unwrap();
     let new = PlaceOrder {
         bindings: vec![binding("i", "b", done(ChangeKind::Create))],
         group: Some(made_group()),
         cancels: Some(operation_id(1)),
-        ..creation(2, "i")
+        ..creation(3, "i")
     };
     refused!(store.place_order(new), Error::Busy(busy) if busy == operation_id(7));
     assert_eq!(recorded(&store, "i").await, None);
@@ -392,15 +412,12 @@ pub async fn an_order_is_refused_while_its_group_is_held_or_deleted(store: Engin
         with_group(&store, name).await;
     }
     map(&store, 1, "a", "x", true).await;
-    let puts = vec![(address("web", "put"), scope())];
-    let named = vec![group("rg"), group("web")];
-    let mut new = moving(&store, 1, &[]).await;
-    new.record.content.named.clone_from(&named);
-    new.record.content.changes.create = vec![address("web", "put")];
-    new.deploy = Some(on_group(7, "web", deploying(refactor_id(1), named, puts)));
+    let moves = [(address("rg", "a"), address("web", "a"))];
+    let new = deployed(moving(&store, 1, &moves).await, &["rg", "web"]);
     store.apply_refactor(new).await.unwrap();
     refused!(store.place_order(creation(8, "i")), Error::Busy(busy) if busy == operation_id(7));
     conclude(&store, 7, failed(), None, 12).await;
+    with_reference(&store, 8, "b").await;
 
     let delete = |number| on_group(number, "rg", Task::Delete);
     let any = Precondition::NONE;
