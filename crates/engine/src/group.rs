@@ -38,8 +38,18 @@ impl Stepper<'_> {
             children: store.list_children(operation.header.id).await?,
             refused: self.refused.clone(),
             outputs: None,
+            has_to_wait: self.has_to_wait(work).await?,
             taken_back: None,
         })
+    }
+
+    /// Returns whether the operation that an order comes after has not ended yet.
+    async fn has_to_wait(&self, work: &GroupWork) -> Result<bool, Abandoned> {
+        let Some(before) = work.order().and_then(|order| order.after) else {
+            return Ok(false);
+        };
+        let before = self.engine.parts().store.get_operation(before).await?;
+        Ok(before.is_some_and(|before| !before.is_terminal()))
     }
 
     /// Starts children, then surveys the group again.

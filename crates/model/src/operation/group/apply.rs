@@ -20,6 +20,8 @@ use crate::{Detail, Ended, ErrorCode, Failure, Reference, Timestamp, retry};
 pub const MEMBERS_AT_ONCE: usize = 16;
 /// The maximum number of tries to read what a declaration refers to.
 const READ_TRIES_MAX: u32 = 8;
+/// The interval at which it is looked whether the operation that an order comes after has ended.
+const ORDER_RETRY: Duration = Duration::from_secs(1);
 /// Delays between these tries.
 const FIRST_READ_RETRY: Duration = Duration::from_secs(2);
 const LONGEST_READ_RETRY: Duration = Duration::from_secs(60);
@@ -33,6 +35,12 @@ pub(super) fn decide(
     now: Timestamp,
 ) -> Decision {
     let mut step = Step::of(operation, application, survey, now);
+    if survey.has_to_wait && !is_cancel_requested {
+        return step.wait(
+            now.after(ORDER_RETRY),
+            "what it comes after has not ended yet",
+        );
+    }
     step.put(is_cancel_requested);
     let mut deleting = None;
     if step.are_puts_over() {
@@ -53,20 +61,12 @@ pub(super) fn decide(
         step.cancel();
     }
     if step.statuses.iter().any(|status| !status.state.is_over()) {
-        let done = step.done();
-        return Decision {
-            next: Next::Wait(Moved {
-                done,
-                outcomes: BTreeMap::new(),
-                due_at: due_by(step.again_at, now),
-                members: step.statuses,
-                output_tries: operation.output_tries,
-            }),
-            reason: match running {
-                0 => "members are tried again later",
-                _ => "members are under way",
-            },
+        let due_at = due_by(step.again_at, now);
+        let reason = match running {
+            0 => "members are tried again later",
+            _ => "members are under way",
         };
+        return step.wait(due_at, reason);
     }
     step.end(is_cancel_requested, survey)
 }
@@ -110,6 +110,19 @@ impl<'a> Step<'a> {
             children,
             start: Vec::new(),
             again_at: None,
+        }
+    }
+
+    fn wait(self, due_at: Timestamp, reason: &'static str) -> Decision {
+        Decision {
+            next: Next::Wait(Moved {
+                done: self.done(),
+                outcomes: BTreeMap::new(),
+                due_at,
+                members: self.statuses,
+                output_tries: self.operation.output_tries,
+            }),
+            reason,
         }
     }
 
