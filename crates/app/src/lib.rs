@@ -45,6 +45,7 @@ mod resource_types;
 mod rights;
 mod role_assignments;
 mod roles;
+mod services;
 mod sets;
 mod settling;
 mod taking_stock;
@@ -99,6 +100,10 @@ pub use resource_types::ResourceProvider;
 pub use rights::Access;
 pub use role_assignments::{PutRoleAssignment, RoleAssignmentPut};
 pub use roles::Roles;
+pub use services::{
+    BindService, BoundService, LastOperation, Ordered, Platform, Progress, ProvisionService,
+    ProvisionedService, ServiceRejection, ServiceRequest, UpdateService,
+};
 pub use sets::{ApplyOutcome, ApplySet, DeclaredSet, Mode, SetGoal, SetMember};
 pub use ucp_plan::{Cause, Delta, Effect};
 pub use ucp_refactor::{Base as RefactorBase, Event as RefactorEvent, Mapping, OnAmbiguity};

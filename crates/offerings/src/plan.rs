@@ -6,6 +6,7 @@ use crate::binding::BoundSet;
 use crate::body::{Body, Preset};
 use crate::context::{Context, Randoms};
 use crate::parameter::{Parameters, Refusal};
+use crate::place::to_pointer;
 use crate::resource::{Owner, Resource};
 use crate::schema::judge::Objection;
 use crate::template::Unfilled;
@@ -126,5 +127,38 @@ impl Plan {
             credentials: credentials.transpose()?.map(Value::Object),
             endpoints: endpoints.transpose()?.flatten(),
         })
+    }
+
+    /// Returns the parameters of an instance without what nobody can read back.
+    pub fn shown(&self, parameters: &Map<String, Value>) -> Map<String, Value> {
+        self.without_write_only(&self.instance, parameters)
+    }
+
+    /// Returns the parameters of a binding without what nobody can read back.
+    pub fn shown_binding(&self, parameters: &Map<String, Value>) -> Map<String, Value> {
+        self.without_write_only(&self.binding, parameters)
+    }
+
+    fn without_write_only(
+        &self,
+        known: &Parameters,
+        parameters: &Map<String, Value>,
+    ) -> Map<String, Value> {
+        let shown = parameters.iter().filter_map(|(name, value)| {
+            let value = match &known.get(name)?.place {
+                None => value.clone(),
+                Some(place) => {
+                    let schema = self.body.heads[place.resource].schema.as_ref()?;
+                    let path = place.path.iter().rev();
+                    let whole = path.fold(value.clone(), |below, name| {
+                        Value::Object(Map::from_iter([(name.clone(), below)]))
+                    });
+                    let pointer = to_pointer(&place.path);
+                    schema.without_write_only(&whole).pointer(&pointer)?.clone()
+                }
+            };
+            Some((name.clone(), value))
+        });
+        shown.collect()
     }
 }

@@ -3,7 +3,7 @@ use serde_json::{Map, Value, json};
 use ucp_app::Status;
 use ucp_model::operation::group::{ImportOutcome, Task};
 use ucp_model::operation::{GroupWork, Kind, Prediction, Proof, Work};
-use ucp_model::{Ended, Operation, Warning};
+use ucp_model::{Ended, Operation, Originator, Warning};
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, Type};
 
@@ -45,6 +45,11 @@ pub(crate) struct OperationStatus {
     /// Who requested the operation.
     #[schema(example = "anonymous")]
     caller: String,
+    /// The person at whose request a platform has ordered it from the service broker: the kind of `platform`, and the `value`
+    /// that it gives of the person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    originating_identity: Option<Originator>,
     /// Whether cancellation has been requested; absent if not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schema(value_type = Option<bool>)]
@@ -112,6 +117,8 @@ impl From<Operation> for OperationStatus {
         let succeeded = ended == Some(&Ended::Succeeded);
         let (status, error) = (operation.status(), operation.failure().cloned());
         let is_terminal = ended.is_some();
+        let order = operation.work.group().and_then(GroupWork::order);
+        let originating_identity = order.and_then(|order| order.originator.clone());
         let Operation { header, work } = operation;
         let (resource_id, properties, prediction, percent_complete) = match work {
             Work::Resource(work) => {
@@ -148,6 +155,7 @@ impl From<Operation> for OperationStatus {
             kind,
             alias,
             caller: header.caller,
+            originating_identity,
             cancel_requested: header.cancel_requested_at.is_some(),
             start_time: header.accepted_at.to_string(),
             end_time: header.ended_at.map(|moment| moment.to_string()),

@@ -84,7 +84,7 @@ impl App {
     }
 
     /// Returns what is declared of a member.
-    pub(super) fn declared_member(
+    pub(crate) fn declared_member(
         &self,
         member: &JudgedMember,
         group: &ResourceGroup,
@@ -171,7 +171,8 @@ impl ApplyOutcome {
     }
 }
 
-pub(super) fn applied(member: &JudgedMember, is_unchanged: bool) -> ApplyMember {
+/// Returns a judged member as it is applied.
+pub(crate) fn applied(member: &JudgedMember, is_unchanged: bool) -> ApplyMember {
     ApplyMember {
         symbolic_name: member.symbolic_name.clone(),
         reference: member.reference.clone(),

@@ -103,13 +103,7 @@ impl App {
         caller: &Caller,
         purpose: Purpose,
     ) -> Result<JudgedSet, Rejection> {
-        let (right, verb) = match purpose {
-            Purpose::Preview | Purpose::Validation => (Right::Read, "read"),
-            Purpose::Change => (Right::Write, "write"),
-        };
-        for member in set.members.iter().flatten() {
-            caller.judge_type(right, &member.scope, &member.type_name, verb)?;
-        }
+        judge_rights(&set, caller, purpose)?;
         let group = match self.parts.store.get_resource_group(group).await {
             Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
             other => other?,
@@ -117,6 +111,18 @@ impl App {
         if let Some(deletion) = group.body.deletion {
             return Err(self.busy(deletion).await);
         }
+        self.judged_set_in(group, set, caller, purpose).await
+    }
+
+    /// Judges a set for a group, which need not exist yet.
+    pub(crate) async fn judged_set_in(
+        &self,
+        group: ResourceGroup,
+        set: DeclaredSet,
+        caller: &Caller,
+        purpose: Purpose,
+    ) -> Result<JudgedSet, Rejection> {
+        let (right, _) = judge_rights(&set, caller, purpose)?;
         let listed = set.members.len();
         if listed > MEMBERS_MAX {
             let message = format!(
@@ -130,8 +136,12 @@ impl App {
             .parts
             .store
             .list_references(&group.id, None, None, usize::MAX);
+        let recorded = match recorded.await {
+            // It is made with the change.
+            Err(ucp_store::Error::NoSuchGroup) => Vec::new(),
+            other => other?,
+        };
         let recorded: BTreeMap<String, Reference> = recorded
-            .await?
             .into_iter()
             .map(|reference| (reference.id.key(), reference))
             .collect();
@@ -400,6 +410,23 @@ impl App {
         }
         Ok(())
     }
+}
+
+/// Refuses a set of types whose resources the caller may not change, or read if nothing is changed. Returns the right that it
+/// takes.
+fn judge_rights(
+    set: &DeclaredSet,
+    caller: &Caller,
+    purpose: Purpose,
+) -> Result<(Right, &'static str), Rejection> {
+    let (right, verb) = match purpose {
+        Purpose::Preview | Purpose::Validation => (Right::Read, "read"),
+        Purpose::Change => (Right::Write, "write"),
+    };
+    for member in set.members.iter().flatten() {
+        caller.judge_type(right, &member.scope, &member.type_name, verb)?;
+    }
+    Ok((right, verb))
 }
 
 /// Returns the members as the set reads them. Notes aliases that cannot be.

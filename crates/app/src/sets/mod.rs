@@ -7,6 +7,7 @@ mod planned;
 mod seen;
 mod what_if;
 
+pub(crate) use self::apply::applied;
 pub(crate) use self::judging::UNLISTED_MAX;
 pub(crate) use self::obstacle::{placed, refused_elsewhere};
 pub(crate) use self::seen::value_of;

@@ -1,0 +1,496 @@
+//! Service bindings.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use ucp_model::operation::ReplacementPolicy;
+use ucp_model::{
+    Access, BindingId, Change, ChangeKind, ServiceBinding, ServiceInstance, Timestamp,
+};
+use ucp_offerings::{BoundSet, Offering, Plan, Randoms};
+
+use super::instances::{
+    context, invalid, judge_plan, judge_service, no_such_instance, reference_tags, running, tags,
+    unfilled,
+};
+use super::ordering::{NewOrder, ReferenceOf, Works};
+use super::{Ordered, ServiceRejection, ServiceRequest};
+use crate::App;
+use crate::settling::TRIES;
+
+/// The tag that tells the binding.
+const BINDING: &str = "osb-binding";
+
+/// A binding to make.
+#[derive(Clone)]
+pub struct BindService {
+    /// The instance.
+    pub instance: String,
+    /// Its id.
+    pub binding: String,
+    /// The id of the offering, unless a predecessor says it.
+    pub service: Option<String>,
+    /// The id of the plan, unless a predecessor says it.
+    pub plan: Option<String>,
+    /// The application that it is for, if the platform names one.
+    pub app: Option<String>,
+    /// What it is for, as the request has it.
+    pub bind_resource: Option<Value>,
+    /// The parameters.
+    pub parameters: Map<String, Value>,
+    /// The binding that it succeeds.
+    pub predecessor: Option<String>,
+}
+
+/// A binding that stands.
+pub struct BoundService {
+    /// What it hands out.
+    pub access: Access,
+    /// The parameters. Write-only values are not among them.
+    pub parameters: Map<String, Value>,
+    /// When it expires.
+    pub expires_at: Option<Timestamp>,
+    /// When it should be renewed.
+    pub renew_before: Option<Timestamp>,
+}
+
+impl App {
+    /// Makes a binding.
+    pub async fn bind_service(
+        &self,
+        request: &ServiceRequest<'_>,
+        new: &BindService,
+    ) -> Result<Ordered, ServiceRejection> {
+        for _ in 1..TRIES {
+            match self.bind(request, new).await {
+                Err(ServiceRejection::Changed) => {}
+                other => return other,
+            }
+        }
+        self.bind(request, new).await
+    }
+
+    async fn bind(
+        &self,
+        request: &ServiceRequest<'_>,
+        new: &BindService,
+    ) -> Result<Ordered, ServiceRejection> {
+        let given = new.service.as_deref();
+        let given = given.map(|service| request.offering(service)).transpose()?;
+        if let (Some(offering), Some(plan)) = (given, &new.plan) {
+            request.plan(offering, plan)?;
+        }
+        let instance_id = request.instance_id(&new.instance);
+        let row = self.service_instance(&instance_id).await?;
+        let row = row.filter(|row| !row.is_gone() && row.id == instance_id);
+        let row = row.ok_or_else(|| no_such_instance(&new.instance))?;
+        if let Some(service) = &new.service {
+            judge_service(&row, service)?;
+        }
+        if let Some(plan) = &new.plan {
+            judge_plan(&row, plan)?;
+        }
+        let offering = request.offering(&row.service)?;
+        let base = row.applied.as_ref().unwrap_or(&row.wanted);
+        let plan = request.plan(offering, &base.plan)?;
+        let Some(template) = offering.binding() else {
+            return Err(ServiceRejection::Invalid(format!(
+                "Instances of the service '{}' cannot be bound.",
+                offering.name()
+            )));
+        };
+        let id = BindingId {
+            instance: row.id.clone(),
+            binding: new.binding.clone(),
+        };
+        let predecessor = match &new.predecessor {
+            Some(name) => Some(self.predecessor(&row, offering, name).await?),
+            None => None,
+        };
+        let bind_resource = match (&predecessor, &new.bind_resource) {
+            (Some(predecessor), None) => predecessor.bind_resource.clone(),
+            (_, given) => given.clone(),
+        };
+        let app = new.app.clone().or_else(|| {
+            let app = bind_resource.as_ref()?.get("app_guid")?.as_str()?;
+            Some(app.to_owned())
+        });
+        if template.requires_app() && app.is_none() {
+            return Err(ServiceRejection::RequiresApp);
+        }
+        let parameters = match &predecessor {
+            Some(predecessor) => predecessor.parameters.clone(),
+            None => plan.judge_binding(&new.parameters).map_err(invalid)?,
+        };
+        let found = self.service_binding(&id).await?;
+        let existing = found.as_ref().filter(|it| !it.is_gone());
+        if let Some(existing) = existing {
+            let is_same = existing.id == id
+                && existing.parameters == parameters
+                && existing.bind_resource == bind_resource
+                && existing.predecessor == new.predecessor;
+            if !is_same {
+                return Err(ServiceRejection::Conflict(format!(
+                    "There is a binding '{}' of the instance already, with other parameters or for something else.",
+                    new.binding
+                )));
+            }
+            match (&existing.change.kind, existing.change.is_running()) {
+                (ChangeKind::Create, true) => {
+                    return self
+                        .again(request, &existing.change, offering.is_sync())
+                        .await;
+                }
+                (_, true) => return Err(changing(existing)),
+                (_, false) if existing.has_stood() && existing.change.has_succeeded() => {
+                    return Ok(Ordered::Unchanged);
+                }
+                (_, false) => {}
+            }
+        }
+        if row.change.is_running() {
+            return Err(running(&row));
+        }
+        if row.applied.is_none() {
+            return Err(no_such_instance(&new.instance));
+        }
+        let now = self.now();
+        let known = existing.map(|it| it.randoms.clone()).unwrap_or_default();
+        let binding = ServiceBinding {
+            plan: plan.id().to_owned(),
+            parameters,
+            bind_resource,
+            predecessor: new.predecessor.clone(),
+            randoms: self.drawn(template.randoms().iter().cloned(), &known),
+            expires_at: template.expires_after().map(|after| now.after(after)),
+            renew_before: template.renew_after().map(|after| now.after(after)),
+            has_resources: template.has_resources(),
+            access: None,
+            change: self.begins(ChangeKind::Create),
+            id,
+        };
+        let BoundSet {
+            resources,
+            credentials,
+            endpoints,
+        } = evaluated(request, plan, &row, &binding)?;
+        let mut outputs = Map::new();
+        outputs.insert(
+            binding.id.binding.clone(),
+            handed_out(credentials, endpoints),
+        );
+        let mut default_tags = tags(&row);
+        default_tags.insert(BINDING.to_owned(), new.binding.clone());
+        let has_resources = !resources.is_empty();
+        let policy = ReplacementPolicy::Refuse;
+        let works = self.judged_services(
+            request,
+            &row.group,
+            resources,
+            outputs,
+            &default_tags,
+            policy,
+        );
+        let works = works.await?;
+        let order = NewOrder {
+            expected: Some(row.revision),
+            binding: Some(binding.id.binding.clone()),
+            bindings: vec![binding],
+            tags: reference_tags(&row),
+            own_tags: BTreeMap::from([(BINDING.to_owned(), new.binding.clone())]),
+            instance: row,
+            cancels: None,
+        };
+        if has_resources {
+            return self.order(request, order, works, offering.is_sync()).await;
+        }
+        // It only reads, so that it is done at once.
+        let at_once = ServiceRequest {
+            accepts_incomplete: false,
+            originator: request.originator.clone(),
+            ..*request
+        };
+        self.order(&at_once, order, works, true).await
+    }
+
+    /// Returns the binding that another one succeeds.
+    async fn predecessor(
+        &self,
+        row: &ServiceInstance,
+        offering: &Offering,
+        name: &str,
+    ) -> Result<ServiceBinding, ServiceRejection> {
+        let refused = |why: &str| {
+            ServiceRejection::Invalid(format!(
+                "predecessor_binding_id: the binding '{name}' {why}."
+            ))
+        };
+        if !offering
+            .binding()
+            .is_some_and(ucp_offerings::Binding::is_rotatable)
+        {
+            return Err(refused(
+                "cannot be rotated: its service does not provide for that",
+            ));
+        }
+        let id = BindingId {
+            instance: row.id.clone(),
+            binding: name.to_owned(),
+        };
+        let found = self.service_binding(&id).await?;
+        let found = found.filter(|it| it.id == id && it.has_stood());
+        let found = found.ok_or_else(|| refused("does not exist"))?;
+        match found.expires_at {
+            Some(at) if at <= self.now() => Err(refused("has expired. Bind anew")),
+            Some(_) | None => Ok(found),
+        }
+    }
+
+    /// Deletes a binding.
+    pub async fn unbind_service(
+        &self,
+        request: &ServiceRequest<'_>,
+        (instance, binding): (&str, &str),
+        (service, plan): (&str, &str),
+    ) -> Result<Ordered, ServiceRejection> {
+        for _ in 1..TRIES {
+            match self
+                .unbind(request, (instance, binding), (service, plan))
+                .await
+            {
+                Err(ServiceRejection::Changed) => {}
+                other => return other,
+            }
+        }
+        self.unbind(request, (instance, binding), (service, plan))
+            .await
+    }
+
+    async fn unbind(
+        &self,
+        request: &ServiceRequest<'_>,
+        (instance, binding): (&str, &str),
+        (service, plan): (&str, &str),
+    ) -> Result<Ordered, ServiceRejection> {
+        let instance_id = request.instance_id(instance);
+        let row = self.service_instance(&instance_id).await?;
+        let row = row.filter(|row| !row.is_gone() && row.id == instance_id);
+        let Some(row) = row else {
+            let offering = request.offering(service)?;
+            request.plan(offering, plan)?;
+            return Err(ServiceRejection::Gone);
+        };
+        judge_service(&row, service)?;
+        judge_plan(&row, plan)?;
+        let id = BindingId {
+            instance: row.id.clone(),
+            binding: binding.to_owned(),
+        };
+        let found = self.service_binding(&id).await?;
+        let found = found.filter(|it| !it.is_gone() && it.id == id);
+        let found = found.ok_or(ServiceRejection::Gone)?;
+        let offering = request.offerings.offering(service);
+        let is_sync = offering.is_some_and(Offering::is_sync);
+        let mut cancels = None;
+        if found.change.is_running() {
+            match found.change.kind {
+                ChangeKind::Delete => return self.again(request, &found.change, is_sync).await,
+                ChangeKind::Update => return Err(changing(&found)),
+                ChangeKind::Create => cancels = found.change.operation,
+            }
+        }
+        if row.change.is_running() {
+            return Err(running(&row));
+        }
+        let prefix = found.id.alias_prefix().to_lowercase();
+        let references = self.references_of(&row.id, &row.group).await?;
+        let references = references.iter();
+        let own = references.filter(|it| it.id.alias.to_lowercase().starts_with(&prefix));
+        let mut own: Vec<ReferenceOf> = own.map(ReferenceOf::from).collect();
+        if let Some(creation) = cancels
+            && let Some(operation) = self.get_operation(creation).await?
+            && let Some(application) = operation.work.group().and_then(|work| work.application())
+        {
+            let members = application.members.iter().map(ReferenceOf::from);
+            let more = members.filter(|it| !own.iter().any(|own| own.id.key() == it.id.key()));
+            own.extend(more.collect::<Vec<_>>());
+        }
+        let is_empty = own.is_empty() && cancels.is_none();
+        let mut works = Works::reading(Map::new());
+        works.delete(&own, &[]);
+        let change = match is_empty {
+            true => Change::done(ChangeKind::Delete, self.now()),
+            false => self.begins(ChangeKind::Delete),
+        };
+        let mut gone = found.clone();
+        if is_empty {
+            gone.delete(self.now());
+        } else {
+            gone.change = change;
+        }
+        let order = NewOrder {
+            expected: Some(row.revision),
+            binding: Some(found.id.binding.clone()),
+            bindings: vec![gone],
+            tags: BTreeMap::new(),
+            own_tags: BTreeMap::new(),
+            instance: row,
+            cancels,
+        };
+        if is_empty {
+            self.place(order, None).await?;
+            return Ok(Ordered::Done);
+        }
+        self.order(request, order, works, is_sync).await
+    }
+
+    /// Returns a binding as it stands.
+    pub async fn bound_service(
+        &self,
+        request: &ServiceRequest<'_>,
+        instance: &str,
+        binding: &str,
+    ) -> Result<BoundService, ServiceRejection> {
+        let missing = || {
+            ServiceRejection::Missing(format!(
+                "There is no binding '{binding}' of the instance '{instance}', or it has not been made yet."
+            ))
+        };
+        let id = BindingId {
+            instance: request.instance_id(instance),
+            binding: binding.to_owned(),
+        };
+        let row = self.service_instance(&id.instance).await?;
+        let row = row.filter(|row| !row.is_gone() && row.id == id.instance);
+        let row = row.ok_or_else(missing)?;
+        let found = self.service_binding(&id).await?;
+        let found = found.filter(|it| it.id == id && it.has_stood());
+        let found = found.ok_or_else(missing)?;
+        if found.change.is_running() {
+            return Err(changing(&found));
+        }
+        let offering = request.offerings.offering(&row.service);
+        let plan = offering.and_then(|offering| offering.plan(&found.plan));
+        let parameters = match plan {
+            Some(plan) => plan.shown_binding(&found.parameters),
+            None => Map::new(),
+        };
+        Ok(BoundService {
+            access: found.access.unwrap_or_default(),
+            parameters,
+            expires_at: found.expires_at,
+            renew_before: found.renew_before,
+        })
+    }
+
+    /// Returns what is recorded of a binding.
+    pub(super) async fn service_binding(
+        &self,
+        id: &BindingId,
+    ) -> Result<Option<ServiceBinding>, ServiceRejection> {
+        let row = self.parts.store.get_service_binding(id).await;
+        row.map_err(ServiceRejection::of_store)
+    }
+
+    /// Returns the bindings of an instance that is updated, with the random values that they lack, and what they hand out
+    /// afterwards.
+    pub(super) fn renewed(
+        &self,
+        request: &ServiceRequest<'_>,
+        offering: &Offering,
+        plan: &Plan,
+        instance: &ServiceInstance,
+        bindings: Vec<ServiceBinding>,
+    ) -> Result<(Vec<ServiceBinding>, Map<String, Value>), ServiceRejection> {
+        let Some(template) = offering.binding() else {
+            return Ok((Vec::new(), Map::new()));
+        };
+        let mut outputs = Map::new();
+        let mut changed = Vec::new();
+        for mut binding in bindings {
+            if !binding.has_stood() {
+                continue;
+            }
+            let randoms = self.drawn(template.randoms().iter().cloned(), &binding.randoms);
+            let has_drawn = randoms != binding.randoms;
+            binding.randoms = randoms;
+            let bound = evaluated(request, plan, instance, &binding)?;
+            let handed_out = handed_out(bound.credentials, bound.endpoints);
+            outputs.insert(binding.id.binding.clone(), handed_out);
+            if has_drawn {
+                changed.push(binding);
+            }
+        }
+        Ok((changed, outputs))
+    }
+
+    /// Answers the same request again, while its operation is under way.
+    pub(super) async fn again(
+        &self,
+        request: &ServiceRequest<'_>,
+        change: &Change,
+        is_sync: bool,
+    ) -> Result<Ordered, ServiceRejection> {
+        let Some(id) = change.operation else {
+            return Err(ServiceRejection::Changed);
+        };
+        if request.accepts_incomplete {
+            return Ok(Ordered::UnderWay(id));
+        }
+        if !is_sync {
+            return Err(ServiceRejection::AsyncRequired);
+        }
+        let waiter = self.parts.awaiting.announce(id);
+        match self.get_operation(id).await? {
+            Some(operation) => {
+                let pending = crate::awaiting::Pending { operation, waiter };
+                self.wait_for(request, pending).await
+            }
+            None => Err(ServiceRejection::Changed),
+        }
+    }
+}
+
+/// Returns what a binding comes to.
+fn evaluated(
+    request: &ServiceRequest<'_>,
+    plan: &Plan,
+    instance: &ServiceInstance,
+    binding: &ServiceBinding,
+) -> Result<BoundSet, ServiceRejection> {
+    let base = instance.applied.as_ref().unwrap_or(&instance.wanted);
+    let base = match instance.change.kind {
+        ChangeKind::Update if instance.change.is_running() => &instance.wanted,
+        ChangeKind::Create | ChangeKind::Update | ChangeKind::Delete => base,
+    };
+    let mut randoms = binding.randoms.clone();
+    randoms.extend(instance.randoms.clone());
+    let expires_at = binding.expires_at.map(|at| at.to_string());
+    let context = ucp_offerings::Context {
+        binding_id: Some(binding.id.binding.clone()),
+        expires_at,
+        ..context(instance, request.platform)
+    };
+    let (instance, own) = (&base.parameters, &binding.parameters);
+    let bound = plan.binding(&context, instance, own, &Randoms(randoms));
+    bound.map_err(unfilled)
+}
+
+/// Returns the shape in which the end of an apply is read.
+fn handed_out(credentials: Option<Value>, endpoints: Option<Value>) -> Value {
+    let mut access = json!({});
+    if let Some(credentials) = credentials {
+        access["credentials"] = credentials;
+    }
+    if let Some(endpoints) = endpoints {
+        access["endpoints"] = endpoints;
+    }
+    access
+}
+
+fn changing(binding: &ServiceBinding) -> ServiceRejection {
+    ServiceRejection::Concurrency(format!(
+        "The binding '{}' is being changed. Try again when that has ended.",
+        binding.id.binding
+    ))
+}

@@ -1,0 +1,591 @@
+//! Service instances.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+use ucp_model::operation::ReplacementPolicy;
+use ucp_model::{Change, ChangeKind, InstanceId, Provision, ServiceBinding, ServiceInstance};
+use ucp_offerings::{Context, Edge, Offering, Plan, Randoms, Refusal, Unfilled};
+
+use super::ordering::{NewOrder, ReferenceOf, Works};
+use super::{Ordered, Platform, ServiceRejection, ServiceRequest};
+use crate::settling::TRIES;
+use crate::{App, Rejection};
+
+/// An instance to make.
+#[derive(Clone)]
+pub struct ProvisionService {
+    /// Its id.
+    pub instance: String,
+    /// The id of the offering.
+    pub service: String,
+    /// The id of the plan.
+    pub plan: String,
+    /// The organization.
+    pub organization: String,
+    /// The space.
+    pub space: String,
+    /// The parameters.
+    pub parameters: Map<String, Value>,
+    /// The version of the plan, if the platform names one.
+    pub version: Option<String>,
+    /// The name of the instance, if the context has one.
+    pub name: Option<String>,
+}
+
+/// A change of an instance.
+#[derive(Clone)]
+pub struct UpdateService {
+    /// Its id.
+    pub instance: String,
+    /// The id of the offering.
+    pub service: String,
+    /// The id of the plan, if it is named.
+    pub plan: Option<String>,
+    /// The parameters that are named. Null is back to the default.
+    pub parameters: Map<String, Value>,
+    /// The version of the plan, if the platform names one.
+    pub version: Option<String>,
+    /// The name of the instance, if the context has one.
+    pub name: Option<String>,
+}
+
+/// An instance that stands.
+pub struct ProvisionedService {
+    /// The id of its offering.
+    pub service: String,
+    /// What the last change that has succeeded asked for. Write-only values are not in the parameters.
+    pub applied: Provision,
+}
+
+impl App {
+    /// Makes an instance.
+    pub async fn provision_service(
+        &self,
+        request: &ServiceRequest<'_>,
+        new: &ProvisionService,
+    ) -> Result<Ordered, ServiceRejection> {
+        for _ in 1..TRIES {
+            match self.provision(request, new).await {
+                Err(ServiceRejection::Changed) => {}
+                other => return other,
+            }
+        }
+        self.provision(request, new).await
+    }
+
+    async fn provision(
+        &self,
+        request: &ServiceRequest<'_>,
+        new: &ProvisionService,
+    ) -> Result<Ordered, ServiceRejection> {
+        let offering = request.offering(&new.service)?;
+        let plan = request.plan(offering, &new.plan)?;
+        let group = request.group(&new.space)?;
+        judge_version(plan, new.version.as_deref())?;
+        let parameters = plan.judge_create(&new.parameters).map_err(invalid)?;
+        let id = request.instance_id(&new.instance);
+        let wanted = Provision {
+            plan: plan.id().to_owned(),
+            version: plan.version().map(str::to_owned),
+            parameters,
+        };
+        let found = self.service_instance(&id).await?;
+        let row = found.as_ref().filter(|row| !row.is_gone());
+        if let Some(row) = row {
+            let asked = [Some(&row.wanted), row.applied.as_ref()];
+            let mut asked = asked.into_iter().flatten();
+            let is_same = row.id == id
+                && row.service == new.service
+                && row.group == group
+                && asked.any(|it| it.plan == wanted.plan && it.parameters == wanted.parameters);
+            if !is_same {
+                return Err(ServiceRejection::Conflict(format!(
+                    "There is an instance '{}' already, with another service, plan, space or parameters.",
+                    new.instance
+                )));
+            }
+            match (&row.change.kind, row.change.is_running()) {
+                (ChangeKind::Create, true) => return self.same_again(request, offering, row).await,
+                (ChangeKind::Update | ChangeKind::Delete, true) => return Err(running(row)),
+                (_, false) if row.change.has_succeeded() => return Ok(Ordered::Unchanged),
+                (_, false) => {}
+            }
+            self.refuse_changing(row).await?;
+        }
+        let randoms = row.map(|row| row.randoms.clone()).unwrap_or_default();
+        let names = offering.instance_randoms();
+        let randoms = self.drawn(names.iter().cloned(), &randoms);
+        let instance = ServiceInstance {
+            group: group.clone(),
+            service: new.service.clone(),
+            organization: new.organization.clone(),
+            space: new.space.clone(),
+            name: new.name.clone(),
+            wanted,
+            applied: row.and_then(|row| row.applied.clone()),
+            randoms,
+            change: self.begins(ChangeKind::Create),
+            revision: found.as_ref().map_or(0, |found| found.revision),
+            id,
+        };
+        let context = context(&instance, request.platform);
+        let randoms = Randoms(instance.randoms.clone());
+        let resources = plan.instance(&context, &instance.wanted.parameters, &randoms);
+        let resources = resources.map_err(unfilled)?;
+        let tags = tags(&instance);
+        let policy = ReplacementPolicy::Refuse;
+        let works = self.judged_services(request, &group, resources, Map::new(), &tags, policy);
+        let works = works.await?;
+        let order = NewOrder {
+            expected: found.map(|found| found.revision),
+            tags: reference_tags(&instance),
+            instance,
+            bindings: Vec::new(),
+            binding: None,
+            own_tags: BTreeMap::new(),
+            cancels: None,
+        };
+        self.order(request, order, works, offering.is_sync()).await
+    }
+
+    /// Changes an instance.
+    pub async fn update_service(
+        &self,
+        request: &ServiceRequest<'_>,
+        update: &UpdateService,
+    ) -> Result<Ordered, ServiceRejection> {
+        for _ in 1..TRIES {
+            match self.update(request, update).await {
+                Err(ServiceRejection::Changed) => {}
+                other => return other,
+            }
+        }
+        self.update(request, update).await
+    }
+
+    async fn update(
+        &self,
+        request: &ServiceRequest<'_>,
+        update: &UpdateService,
+    ) -> Result<Ordered, ServiceRejection> {
+        let offering = request.offering(&update.service)?;
+        let named = match &update.plan {
+            Some(plan) => Some(request.plan(offering, plan)?),
+            None => None,
+        };
+        let id = request.instance_id(&update.instance);
+        let row = self.service_instance(&id).await?;
+        let row = row.filter(|row| !row.is_gone() && row.id == id);
+        let row = row.ok_or_else(|| no_such_instance(&update.instance))?;
+        judge_service(&row, &update.service)?;
+        let base = row.applied.as_ref().unwrap_or(&row.wanted);
+        let current = offering.plan(&base.plan);
+        let plan = match (named, current) {
+            (Some(named), _) => named,
+            (None, Some(current)) => current,
+            (None, None) => {
+                return Err(ServiceRejection::Invalid(
+                    "plan_id: the plan of the instance is not in the catalog any more. Name another one."
+                        .to_owned(),
+                ));
+            }
+        };
+        judge_version(plan, update.version.as_deref())?;
+        if update.version.is_none()
+            && current.is_some_and(|it| it.version() != base.version.as_deref())
+        {
+            return Err(ServiceRejection::MaintenanceInfoConflict(format!(
+                "The instance is behind its plan: it has version {}. Send maintenance_info with version {}.",
+                shown(base.version.as_deref()),
+                shown(plan.version())
+            )));
+        }
+        let edge = match plan.id() == base.plan {
+            true => Some(Edge::InPlace),
+            false => current.and_then(|current| current.edge_to(plan.id())),
+        };
+        let Some(edge) = edge else {
+            return Err(ServiceRejection::PlanChangeNotSupported(format!(
+                "The plan cannot be changed to '{}'. Make a new instance of that plan.",
+                plan.name()
+            )));
+        };
+        let parameters = current
+            .unwrap_or(plan)
+            .judge_update(plan, &base.parameters, &update.parameters)
+            .map_err(refused)?;
+        let wanted = Provision {
+            plan: plan.id().to_owned(),
+            version: plan.version().map(str::to_owned),
+            parameters,
+        };
+        let name = update.name.clone().or_else(|| row.name.clone());
+        let is_context_only = row.change.has_succeeded() && row.applied.as_ref() == Some(&wanted);
+        if row.change.is_running() {
+            let is_same = row.change.kind == ChangeKind::Update && row.wanted == wanted;
+            return match is_same {
+                true => self.same_again(request, offering, &row).await,
+                false => Err(running(&row)),
+            };
+        }
+        if is_context_only {
+            return self.rename(row, name).await;
+        }
+        let bindings = self.parts.store.list_service_bindings(&row.id).await;
+        let bindings = bindings.map_err(ServiceRejection::of_store)?;
+        if !bindings.is_empty() && !offering.merges_into_bindings() {
+            return Err(ServiceRejection::BindingsExist(format!(
+                "The instance has {} bindings, which would not see the change. Delete them first.",
+                bindings.len()
+            )));
+        }
+        refuse_changing_bindings(&bindings)?;
+        let names = offering.instance_randoms();
+        let randoms = self.drawn(names.iter().cloned(), &row.randoms);
+        let expected = Some(row.revision);
+        let instance = ServiceInstance {
+            name,
+            wanted,
+            randoms,
+            change: self.begins(ChangeKind::Update),
+            ..row
+        };
+        let context = context(&instance, request.platform);
+        let randoms = Randoms(instance.randoms.clone());
+        let resources = plan.instance(&context, &instance.wanted.parameters, &randoms);
+        let resources = resources.map_err(unfilled)?;
+        let (bindings, outputs) = self.renewed(request, offering, plan, &instance, bindings)?;
+        let policy = match edge {
+            Edge::InPlace => ReplacementPolicy::Refuse,
+            Edge::Replacing => ReplacementPolicy::CreateBeforeDelete,
+        };
+        let kept: BTreeSet<String> = resources.iter().map(|it| it.alias.to_lowercase()).collect();
+        let tags = tags(&instance);
+        let works =
+            self.judged_services(request, &instance.group, resources, outputs, &tags, policy);
+        let mut works = works.await?;
+        let gone = self.references_of(&instance.id, &instance.group).await?;
+        let gone = gone.iter().filter(|it| {
+            is_of_instance_itself(&instance.id, &it.id.alias)
+                && !kept.contains(&it.id.alias.to_lowercase())
+        });
+        works.delete(&[], &gone.map(ReferenceOf::from).collect::<Vec<_>>());
+        let order = NewOrder {
+            expected,
+            tags: reference_tags(&instance),
+            instance,
+            bindings,
+            binding: None,
+            own_tags: BTreeMap::new(),
+            cancels: None,
+        };
+        self.order(request, order, works, offering.is_sync()).await
+    }
+
+    /// Notes the name of an instance. Nothing is done in AWS.
+    async fn rename(
+        &self,
+        row: ServiceInstance,
+        name: Option<String>,
+    ) -> Result<Ordered, ServiceRejection> {
+        if row.name != name {
+            let expected = Some(row.revision);
+            let instance = ServiceInstance { name, ..row };
+            let order = NewOrder {
+                expected,
+                tags: reference_tags(&instance),
+                instance,
+                bindings: Vec::new(),
+                binding: None,
+                own_tags: BTreeMap::new(),
+                cancels: None,
+            };
+            self.place(order, None).await?;
+        }
+        Ok(Ordered::Unchanged)
+    }
+
+    /// Deletes an instance, with its bindings.
+    pub async fn deprovision_service(
+        &self,
+        request: &ServiceRequest<'_>,
+        instance: &str,
+        service: &str,
+        plan: &str,
+    ) -> Result<Ordered, ServiceRejection> {
+        for _ in 1..TRIES {
+            match self.deprovision(request, instance, service, plan).await {
+                Err(ServiceRejection::Changed) => {}
+                other => return other,
+            }
+        }
+        self.deprovision(request, instance, service, plan).await
+    }
+
+    async fn deprovision(
+        &self,
+        request: &ServiceRequest<'_>,
+        instance: &str,
+        service: &str,
+        plan: &str,
+    ) -> Result<Ordered, ServiceRejection> {
+        let id = request.instance_id(instance);
+        let row = self.service_instance(&id).await?;
+        let Some(row) = row.filter(|row| !row.is_gone() && row.id == id) else {
+            // What left the files is known by its instance alone.
+            let offering = request.offering(service)?;
+            request.plan(offering, plan)?;
+            return Err(ServiceRejection::Gone);
+        };
+        judge_service(&row, service)?;
+        judge_plan(&row, plan)?;
+        let offering = request.offerings.offering(service);
+        let is_sync = offering.is_some_and(Offering::is_sync);
+        let mut cancels = None;
+        if row.change.is_running() {
+            match row.change.kind {
+                ChangeKind::Delete => {
+                    return self.again(request, &row.change, is_sync).await;
+                }
+                ChangeKind::Update => return Err(running(&row)),
+                ChangeKind::Create => cancels = row.change.operation,
+            }
+        }
+        let bindings = self.parts.store.list_service_bindings(&row.id).await;
+        let bindings = bindings.map_err(ServiceRejection::of_store)?;
+        refuse_changing_bindings(&bindings)?;
+        let mut references: Vec<ReferenceOf> = Vec::new();
+        if let Some(creation) = cancels
+            && let Some(operation) = self.get_operation(creation).await?
+            && let Some(application) = operation.work.group().and_then(|work| work.application())
+        {
+            // It may still make them.
+            references.extend(application.members.iter().map(ReferenceOf::from));
+        }
+        let recorded = self.references_of(&row.id, &row.group).await?;
+        let listed: BTreeSet<String> = references.iter().map(|it| it.id.key()).collect();
+        let others = recorded.iter().filter(|it| !listed.contains(&it.id.key()));
+        references.extend(others.map(ReferenceOf::from));
+        let (of_instance, of_bindings): (Vec<_>, Vec<_>) = references
+            .into_iter()
+            .partition(|it| is_of_instance_itself(&row.id, &it.id.alias));
+        let mut works = Works::reading(Map::new());
+        works.delete(&of_bindings, &of_instance);
+        let order = NewOrder {
+            expected: Some(row.revision),
+            tags: BTreeMap::new(),
+            instance: ServiceInstance {
+                change: self.begins(ChangeKind::Delete),
+                ..row
+            },
+            bindings: Vec::new(),
+            binding: None,
+            own_tags: BTreeMap::new(),
+            cancels,
+        };
+        self.order(request, order, works, is_sync).await
+    }
+
+    /// Returns an instance as it stands.
+    pub async fn provisioned_service(
+        &self,
+        request: &ServiceRequest<'_>,
+        instance: &str,
+    ) -> Result<ProvisionedService, ServiceRejection> {
+        let id = request.instance_id(instance);
+        let row = self.service_instance(&id).await?;
+        let row = row.filter(|row| row.id == id && row.has_stood());
+        let row = row.ok_or_else(|| no_such_instance(instance))?;
+        if row.change.is_running() {
+            return Err(running(&row));
+        }
+        let applied = row.applied.ok_or_else(|| no_such_instance(instance))?;
+        let plan = request.offerings.offering(&row.service);
+        let plan = plan.and_then(|offering| offering.plan(&applied.plan));
+        let parameters = match plan {
+            Some(plan) => plan.shown(&applied.parameters),
+            // Nothing tells any more which may be shown.
+            None => Map::new(),
+        };
+        Ok(ProvisionedService {
+            service: row.service,
+            applied: Provision {
+                parameters,
+                ..applied
+            },
+        })
+    }
+
+    /// Returns what is recorded of an instance.
+    pub(super) async fn service_instance(
+        &self,
+        id: &InstanceId,
+    ) -> Result<Option<ServiceInstance>, ServiceRejection> {
+        let row = self.parts.store.get_service_instance(id).await;
+        row.map_err(ServiceRejection::of_store)
+    }
+
+    /// Answers the same request again, while its operation is under way.
+    async fn same_again(
+        &self,
+        request: &ServiceRequest<'_>,
+        offering: &Offering,
+        row: &ServiceInstance,
+    ) -> Result<Ordered, ServiceRejection> {
+        self.again(request, &row.change, offering.is_sync()).await
+    }
+
+    /// Refuses a change while a binding changes.
+    async fn refuse_changing(&self, row: &ServiceInstance) -> Result<(), ServiceRejection> {
+        let bindings = self.parts.store.list_service_bindings(&row.id).await;
+        refuse_changing_bindings(&bindings.map_err(ServiceRejection::of_store)?)
+    }
+
+    /// Returns a change that begins. Its operation is known when it is ordered.
+    pub(super) fn begins(&self, kind: ChangeKind) -> Change {
+        Change {
+            kind,
+            operation: None,
+            began_at: self.now(),
+            ended: None,
+        }
+    }
+}
+
+/// Refuses a change of an instance while one of its bindings changes.
+pub(super) fn refuse_changing_bindings(
+    bindings: &[ServiceBinding],
+) -> Result<(), ServiceRejection> {
+    let mut changing = bindings
+        .iter()
+        .filter(|binding| binding.change.is_running());
+    match changing.next() {
+        None => Ok(()),
+        Some(binding) => Err(ServiceRejection::Concurrency(format!(
+            "The binding '{}' of the instance is being changed. Try again when that has ended.",
+            binding.id.binding
+        ))),
+    }
+}
+
+/// Returns whether an alias of an instance is of itself, and not of a binding.
+pub(super) fn is_of_instance_itself(id: &InstanceId, alias: &str) -> bool {
+    let prefix = id.alias_prefix().chars().count();
+    let rest: String = alias.chars().skip(prefix).collect();
+    !rest.contains(':')
+}
+
+pub(super) fn context(instance: &ServiceInstance, platform: &Platform) -> Context {
+    Context {
+        instance_id: instance.id.instance.clone(),
+        binding_id: None,
+        organization_guid: instance.organization.clone(),
+        space_guid: instance.space.clone(),
+        platform: platform.name.clone(),
+        account: platform.scope.account.clone(),
+        region: platform.scope.region.clone(),
+        expires_at: None,
+    }
+}
+
+/// Returns the tags of the references of an instance that its resources get as default tags too.
+pub(super) fn tags(instance: &ServiceInstance) -> BTreeMap<String, String> {
+    let tags = [
+        ("osb-platform", &instance.id.platform),
+        ("osb-organization", &instance.organization),
+        ("osb-space", &instance.space),
+        ("osb-instance", &instance.id.instance),
+    ];
+    let tags = tags.into_iter();
+    tags.map(|(name, value)| (name.to_owned(), value.clone()))
+        .collect()
+}
+
+/// Returns the tags of all references of an instance.
+pub(super) fn reference_tags(instance: &ServiceInstance) -> BTreeMap<String, String> {
+    let mut tags = tags(instance);
+    if let Some(name) = &instance.name {
+        tags.insert("osb-instance-name".to_owned(), name.clone());
+    }
+    tags
+}
+
+/// Refuses a version that is not the plan's.
+fn judge_version(plan: &Plan, version: Option<&str>) -> Result<(), ServiceRejection> {
+    match version {
+        Some(version) if Some(version) != plan.version() => {
+            Err(ServiceRejection::MaintenanceInfoConflict(format!(
+                "maintenance_info.version: the plan has version {}. Fetch the catalog again.",
+                shown(plan.version())
+            )))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn shown(version: Option<&str>) -> String {
+    version.map_or_else(|| "none".to_owned(), |version| format!("'{version}'"))
+}
+
+/// Refuses a service that is not the instance's.
+pub(super) fn judge_service(row: &ServiceInstance, service: &str) -> Result<(), ServiceRejection> {
+    match row.service == service {
+        true => Ok(()),
+        false => Err(ServiceRejection::Invalid(format!(
+            "service_id: the instance is of the service '{}'.",
+            row.service
+        ))),
+    }
+}
+
+/// Refuses a plan that is not the instance's: neither that which it has, nor that which its latest change asks for.
+pub(super) fn judge_plan(row: &ServiceInstance, plan: &str) -> Result<(), ServiceRejection> {
+    let applied = row.applied.as_ref();
+    match row.wanted.plan == plan || applied.is_some_and(|applied| applied.plan == plan) {
+        true => Ok(()),
+        false => Err(ServiceRejection::Invalid(format!(
+            "plan_id: the instance has the plan '{}'.",
+            applied.unwrap_or(&row.wanted).plan
+        ))),
+    }
+}
+
+pub(super) fn no_such_instance(instance: &str) -> ServiceRejection {
+    ServiceRejection::Missing(format!(
+        "There is no instance '{instance}', or it has not been made yet."
+    ))
+}
+
+pub(super) fn running(row: &ServiceInstance) -> ServiceRejection {
+    let what = match row.change.kind {
+        ChangeKind::Create => "being made",
+        ChangeKind::Update => "being updated",
+        ChangeKind::Delete => "being deleted",
+    };
+    ServiceRejection::Concurrency(format!(
+        "The instance '{}' is {what}. Try again when that has ended.",
+        row.id.instance
+    ))
+}
+
+/// Refuses the parameters of an update.
+fn refused(refusal: Refusal) -> ServiceRejection {
+    match refusal {
+        Refusal::Invalid(objections) => invalid(objections),
+        Refusal::NotUpdatable(names) => ServiceRejection::ParameterNotUpdatable(format!(
+            "parameters: {} cannot be changed once the instance is there. Leave them out, or make a new instance.",
+            names.join(", ")
+        )),
+    }
+}
+
+/// A random value was not drawn.
+pub(super) fn unfilled(unfilled: Unfilled) -> ServiceRejection {
+    Rejection::Internal(unfilled.into()).into()
+}
+
+pub(super) fn invalid(objections: Vec<ucp_offerings::Objection>) -> ServiceRejection {
+    let objections = objections.iter().map(ToString::to_string);
+    ServiceRejection::Invalid(objections.collect::<Vec<_>>().join(" "))
+}

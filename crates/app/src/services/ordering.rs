@@ -1,0 +1,363 @@
+//! How an order becomes an apply to a group.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use ucp_model::operation::group::{Application, ApplyMember, MemberGoal, Task};
+use ucp_model::operation::{AdoptionPolicy, Options, ReplacementPolicy};
+use ucp_model::{
+    Ended, GroupBody, GroupId, InstanceId, Operation, OperationId, Order, Reference, ReferenceId,
+    ResourceGroup, ServiceBinding, ServiceInstance,
+};
+use ucp_offerings::Resource;
+use ucp_set::{Declarations, DeclaredMember};
+use ucp_store::PlaceOrder;
+
+use super::refused::first_cause;
+use super::{Ordered, ServiceRejection, ServiceRequest};
+use crate::awaiting::Pending;
+use crate::declaring::Purpose;
+use crate::sets::applied;
+use crate::{App, DeclaredSet, Mode, PutResource, SetGoal, SetMember};
+
+/// How many letters and digits a random value has.
+const RANDOM_CHARS: usize = 40;
+const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/// What an order does in AWS.
+pub(super) struct Works {
+    members: Vec<ApplyMember>,
+    declared: Vec<Option<DeclaredMember>>,
+    outputs: Map<String, Value>,
+    /// How many references it makes.
+    more: usize,
+}
+
+/// An order to place.
+pub(super) struct NewOrder {
+    /// The instance, as it is to be. Its change names no operation yet.
+    pub(super) instance: ServiceInstance,
+    /// The revision with which it was judged.
+    pub(super) expected: Option<u64>,
+    /// The bindings that change.
+    pub(super) bindings: Vec<ServiceBinding>,
+    /// The binding that it concerns, if it is not the instance as a whole.
+    pub(super) binding: Option<String>,
+    /// Tags of all references of the instance.
+    pub(super) tags: BTreeMap<String, String>,
+    /// Tags of what it makes, besides these.
+    pub(super) own_tags: BTreeMap<String, String>,
+    /// The operation that it cancels, and waits for.
+    pub(super) cancels: Option<OperationId>,
+}
+
+impl Works {
+    /// Nothing is to be done but to read what is handed out.
+    pub(super) fn reading(outputs: Map<String, Value>) -> Self {
+        Self {
+            members: Vec::new(),
+            declared: Vec::new(),
+            outputs,
+            more: 0,
+        }
+    }
+
+    /// Adds resources to delete. Those of the first list go before those of the second.
+    pub(super) fn delete(&mut self, first: &[ReferenceOf], then: &[ReferenceOf]) {
+        let begin = self.members.len();
+        for (index, of) in first.iter().chain(then).enumerate() {
+            self.members.push(ApplyMember {
+                symbolic_name: of.id.alias.clone(),
+                reference: of.id.clone(),
+                scope: of.scope.clone(),
+                goal: MemberGoal::Delete,
+                depends_on: match index < first.len() {
+                    true => Vec::new(),
+                    false => (begin..begin + first.len()).collect(),
+                },
+                is_unchanged: false,
+                is_compared: false,
+            });
+            self.declared.push(None);
+        }
+    }
+}
+
+/// A reference, as far as its deletion needs it.
+#[derive(Clone)]
+pub(super) struct ReferenceOf {
+    pub(super) id: ReferenceId,
+    pub(super) scope: ucp_model::Scope,
+}
+
+impl From<&Reference> for ReferenceOf {
+    fn from(reference: &Reference) -> Self {
+        Self {
+            id: reference.id.clone(),
+            scope: reference.scope.clone(),
+        }
+    }
+}
+
+impl From<&ApplyMember> for ReferenceOf {
+    fn from(member: &ApplyMember) -> Self {
+        Self {
+            id: member.reference.clone(),
+            scope: member.scope.clone(),
+        }
+    }
+}
+
+impl App {
+    /// Judges what resources come to, without a look at AWS.
+    pub(super) async fn judged_services(
+        &self,
+        request: &ServiceRequest<'_>,
+        group: &GroupId,
+        resources: Vec<Resource>,
+        outputs: Map<String, Value>,
+        default_tags: &BTreeMap<String, String>,
+        replacement_policy: ReplacementPolicy,
+    ) -> Result<Works, ServiceRejection> {
+        let group = self.service_group(group).await?;
+        let members = resources.into_iter().map(|resource| {
+            let put = PutResource {
+                scope: request.platform.scope.clone(),
+                type_name: resource.type_name.clone(),
+                name: None,
+                tracked_by: None,
+                label: None,
+                properties: resource.properties,
+                default_tags: default_tags.clone(),
+                tags: BTreeMap::new(),
+                options: Options {
+                    adoption_policy: AdoptionPolicy::Fail,
+                    replacement_policy,
+                    ..Options::default()
+                },
+                plan: None,
+            };
+            Ok(SetMember {
+                scope: request.platform.scope.clone(),
+                type_name: resource.type_name,
+                alias: resource.alias,
+                symbolic_name: None,
+                depends_on: Vec::new(),
+                goal: SetGoal::Put(Box::new(put)),
+            })
+        });
+        let set = DeclaredSet {
+            mode: Mode::Incremental,
+            members: members.collect(),
+            outputs,
+        };
+        let judged = self.judged_set_in(group, set, request.caller, Purpose::Change);
+        let judged = judged.await.map_err(ServiceRejection::of_set)?;
+        let members = judged.members.iter();
+        let more = members.clone().filter(|member| !member.has_reference);
+        Ok(Works {
+            more: more.count(),
+            members: members
+                .clone()
+                .map(|member| applied(member, false))
+                .collect(),
+            declared: members
+                .map(|member| self.declared_member(member, &judged.group))
+                .collect(),
+            outputs: judged.outputs,
+        })
+    }
+
+    /// Returns the group as it is, or as it will be made.
+    async fn service_group(&self, id: &GroupId) -> Result<ResourceGroup, ServiceRejection> {
+        match self.parts.store.get_resource_group(id).await {
+            Ok(group) => match group.body.deletion {
+                Some(deletion) => Err(ServiceRejection::busy(deletion)),
+                None => Ok(group),
+            },
+            Err(ucp_store::Error::NoSuchGroup) => Ok(self.made_group(id)),
+            Err(error) => Err(ServiceRejection::of_store(error)),
+        }
+    }
+
+    /// Returns a group as it is made for instances.
+    fn made_group(&self, id: &GroupId) -> ResourceGroup {
+        let now = self.now();
+        ResourceGroup {
+            id: id.clone(),
+            location: "global".to_owned(),
+            tags: BTreeMap::new(),
+            body: GroupBody::default(),
+            created_at: now,
+            updated_at: now,
+            revision: 1,
+        }
+    }
+
+    /// Returns the references of an instance and its bindings.
+    pub(super) async fn references_of(
+        &self,
+        instance: &InstanceId,
+        group: &GroupId,
+    ) -> Result<Vec<Reference>, ServiceRejection> {
+        let all = self
+            .parts
+            .store
+            .list_references(group, None, None, usize::MAX);
+        let all = match all.await {
+            Err(ucp_store::Error::NoSuchGroup) => return Ok(Vec::new()),
+            other => other.map_err(ServiceRejection::of_store)?,
+        };
+        let prefix = instance.alias_prefix().to_lowercase();
+        let is_of_instance =
+            |reference: &Reference| reference.id.alias.to_lowercase().starts_with(&prefix);
+        Ok(all.into_iter().filter(is_of_instance).collect())
+    }
+
+    /// Places an order that does something in AWS, and waits for its end if the platform does not poll.
+    pub(super) async fn order(
+        &self,
+        request: &ServiceRequest<'_>,
+        mut order: NewOrder,
+        works: Works,
+        is_sync: bool,
+    ) -> Result<Ordered, ServiceRejection> {
+        if !request.accepts_incomplete && !is_sync {
+            return Err(ServiceRejection::AsyncRequired);
+        }
+        let group = order.instance.group.clone();
+        let caller = request.caller;
+        self.parts.accounts.verify(&request.platform.scope).await?;
+        self.admit_group(&group).await?;
+        self.admit_set(&group, &caller.name, works.more).await?;
+        let mut tags = order.tags.clone();
+        tags.extend(order.own_tags.clone());
+        let application = Application {
+            members: works.members,
+            has_outputs: !works.outputs.is_empty(),
+            plan: None,
+            deployment: None,
+            order: Some(Box::new(Order {
+                instance: order.instance.id.clone(),
+                binding: order.binding.clone(),
+                tags,
+                after: order.cancels,
+                originator: request.originator.clone(),
+            })),
+        };
+        let declarations = Declarations {
+            members: works.declared,
+            outputs: works.outputs,
+        };
+        let mut new = self.new_group_operation(&group, Task::Apply(application), caller);
+        self.declare(&mut new, &declarations)?;
+        let id = new.id;
+        match &order.binding {
+            None => order.instance.change.operation = Some(id),
+            Some(binding) => {
+                let changed = order.bindings.iter_mut();
+                for it in changed.filter(|it| it.id.binding == *binding) {
+                    it.change.operation = Some(id);
+                }
+            }
+        }
+        let waiter = self.parts.awaiting.announce(id);
+        let is_waited_for = !request.accepts_incomplete;
+        self.place(order, Some(new)).await?;
+        let Some(operation) = self.get_operation(id).await? else {
+            return Ok(Ordered::UnderWay(id));
+        };
+        self.group_operation_accepted(&operation, &group);
+        if !is_waited_for {
+            return Ok(Ordered::UnderWay(id));
+        }
+        self.wait_for(request, Pending { operation, waiter }).await
+    }
+
+    /// Waits for the end of an order. What is not done in time is cancelled.
+    pub(super) async fn wait_for(
+        &self,
+        request: &ServiceRequest<'_>,
+        pending: Pending,
+    ) -> Result<Ordered, ServiceRejection> {
+        let deadline = Instant::now() + request.sync_wait;
+        let left = request.caller.recipient.left();
+        let operation = pending.until(deadline, left, Operation::is_terminal).await;
+        match operation.ended() {
+            Some(Ended::Succeeded) => Ok(Ordered::Done),
+            Some(Ended::Failed(failure) | Ended::Canceled(failure)) => {
+                Err(ServiceRejection::Failed {
+                    failure: first_cause(failure),
+                    instance_usable: self.is_usable(&operation).await?,
+                })
+            }
+            None => {
+                let cancelling = self
+                    .parts
+                    .store
+                    .request_cancel(operation.header.id, self.now());
+                cancelling.await.map_err(ServiceRejection::of_store)?;
+                self.parts.workers.wake();
+                Err(ServiceRejection::Timeout(request.sync_wait.as_secs()))
+            }
+        }
+    }
+
+    /// Places an order in one transaction.
+    pub(super) async fn place(
+        &self,
+        order: NewOrder,
+        operation: Option<ucp_store::NewOperation>,
+    ) -> Result<ServiceInstance, ServiceRejection> {
+        let group = self.made_group(&order.instance.group);
+        let placed = self.parts.store.place_order(PlaceOrder {
+            instance: order.instance,
+            expected: order.expected,
+            bindings: order.bindings,
+            group: Some(group),
+            tags: order.tags.into_iter().collect(),
+            cancels: order.cancels,
+            operation,
+            placed_at: self.now(),
+        });
+        placed.await.map_err(ServiceRejection::of_store)
+    }
+
+    pub(super) async fn get_operation(
+        &self,
+        id: OperationId,
+    ) -> Result<Option<Operation>, ServiceRejection> {
+        let operation = self.parts.store.get_operation(id).await;
+        operation.map_err(ServiceRejection::of_store)
+    }
+
+    /// Draws the random values that are not there yet.
+    pub(super) fn drawn(
+        &self,
+        names: impl IntoIterator<Item = String>,
+        known: &BTreeMap<String, String>,
+    ) -> BTreeMap<String, String> {
+        let mut all = known.clone();
+        for name in names {
+            all.entry(name).or_insert_with(|| self.draw());
+        }
+        all
+    }
+
+    /// Draws letters and digits, each as likely as any other.
+    fn draw(&self) -> String {
+        let mut drawn = String::with_capacity(RANDOM_CHARS);
+        while drawn.len() < RANDOM_CHARS {
+            let bytes = self.parts.entropy.draw("service-random");
+            // Those beyond are dropped: they would make some letters likelier.
+            let fair = bytes
+                .into_iter()
+                .filter(|byte| usize::from(*byte) < 4 * LETTERS.len());
+            let letters = fair.map(|byte| char::from(LETTERS[usize::from(byte) % LETTERS.len()]));
+            let room = RANDOM_CHARS - drawn.len();
+            drawn.extend(letters.take(room));
+        }
+        drawn
+    }
+}
