@@ -75,7 +75,7 @@ impl ErrorCode {
 }
 
 /// The status of an error code. Unknown codes are 400.
-pub(crate) fn status_of(code: &str) -> StatusCode {
+pub fn status_of(code: &str) -> StatusCode {
     ErrorCode::find(code).map_or(StatusCode::BAD_REQUEST, |known| known.status)
 }
 

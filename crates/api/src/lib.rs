@@ -64,6 +64,7 @@ use ucp_listen::Witness;
 use ucp_metrics::Metrics;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
+pub use error_code::status_of;
 pub use limits::LIMITS;
 pub use path_base::{InvalidPathBase, PathBase};
 pub use rates::Rates;
@@ -89,7 +90,7 @@ pub struct Routers {
 
 /// Builds the routers.
 pub fn routers(
-    app: App,
+    app: Arc<App>,
     auditor: Auditor,
     authenticator: Authenticator,
     metrics: Metrics,

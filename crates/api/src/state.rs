@@ -63,7 +63,7 @@ impl Settings {
 
 /// The use cases, the audit, who calls, what is counted, and the settings.
 pub(crate) struct Api {
-    pub(crate) app: App,
+    pub(crate) app: Arc<App>,
     pub(crate) auditor: Auditor,
     pub(crate) authenticator: Authenticator,
     pub(crate) limits: Limits,

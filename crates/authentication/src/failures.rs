@@ -25,7 +25,7 @@ const WAITING_MAX: usize = 256;
 
 /// Counts failed logins.
 #[derive(Debug)]
-pub(crate) struct Failures {
+pub struct Failures {
     of: Mutex<HashMap<IpAddr, Counted>>,
     waiting: Semaphore,
 }
@@ -73,7 +73,7 @@ impl Default for Failures {
 
 impl Failures {
     /// Counts a failure, and tells when it may be answered. An error says when the peer can try again.
-    pub(crate) fn failed(&self, peer: Option<IpAddr>) -> Result<Delay<'_>, Duration> {
+    pub fn failed(&self, peer: Option<IpAddr>) -> Result<Delay<'_>, Duration> {
         let time = match self.count(peer, Instant::now()) {
             Answer::After(time) => time,
             Answer::TooMany(again) => return Err(again),

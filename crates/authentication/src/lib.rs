@@ -13,7 +13,7 @@ mod provider;
 mod token_text;
 
 pub use authenticator::{Authenticator, Parts, Settings, Way};
-pub use failures::Delay;
+pub use failures::{Delay, Failures};
 pub use known_tokens::LIMITS;
 pub use presented::Presented;
 pub use provider::{IdentityProvider, Refused};

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::routing::any_service;
 use ucp_app::{
     Access, Accounts, App, Awaiting, Quotas, Regions, Rejection, Roles, UntrackedAlias, Wake,
 };
@@ -67,6 +68,8 @@ pub struct Parts {
 pub struct Settings {
     /// The settings of the API.
     pub api: ucp_api::Settings,
+    /// The settings of the service broker, if there is one.
+    pub broker: Option<ucp_broker::Settings>,
     /// How callers are known.
     pub authentication: ucp_authentication::Settings,
     /// The settings of the engine.
@@ -111,6 +114,8 @@ pub struct Settings {
 pub struct Node {
     /// The API.
     pub router: Router,
+    /// The service broker, if there is one.
+    pub broker: Option<Router>,
     /// The health probes and the metrics, for a listener of their own.
     pub probes: Router,
     /// Is told of what clients are refused before they reach these.
@@ -196,7 +201,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         },
         settings.authentication,
     );
-    let app = App::new(ucp_app::Parts {
+    let app = Arc::new(App::new(ucp_app::Parts {
         store: Arc::clone(&store),
         live: Arc::new(ReadOnly {
             cloud: live,
@@ -219,7 +224,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
             pulse: pulse.clone(),
         }),
         awaiting: awaiting.clone(),
-    });
+    }));
     app.ensure_planes().await?;
     let sweeper = Sweeper {
         store: store.clone(),
@@ -258,13 +263,34 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         poll_interval: settings.poll_interval,
         grace: settings.grace,
     };
+    let broker = settings.broker.map(|settings| {
+        let parts = ucp_broker::Parts {
+            app: Arc::clone(&app),
+            auditor: auditor.clone(),
+            metrics: metrics.clone(),
+            status_of: ucp_api::status_of,
+        };
+        ucp_broker::router(parts, settings)
+    });
     let routers = ucp_api::routers(app, auditor, authenticator, metrics, settings.api);
     Ok(Node {
         router: routers.api,
+        broker,
         probes: routers.probes,
         witness: routers.witness,
         workers,
         sweeper,
         keeper,
     })
+}
+
+/// Returns the routes of the API, and of a service broker below `/v2`.
+pub fn beside(api: Router, broker: Option<Router>) -> Router {
+    match broker {
+        None => api,
+        Some(broker) => Router::new()
+            .route("/v2", any_service(broker.clone()))
+            .route("/v2/{*path}", any_service(broker))
+            .fallback_service(api),
+    }
 }

@@ -47,6 +47,7 @@ pub struct Builder {
     rates: Rates,
     audit_log: Option<Lines>,
     authentication: ucp_authentication::Settings,
+    broker: Option<ucp_broker::Settings>,
     mishap: Option<(Mishap, CrashTurn)>,
     pool: CpuPool,
     seed: u64,
@@ -75,6 +76,7 @@ impl World {
             rates: Rates::default(),
             audit_log: None,
             authentication: ucp_authentication::Settings::default(),
+            broker: None,
             mishap: None,
             pool: CpuPool::new(),
             seed: 7,
@@ -112,6 +114,14 @@ impl Builder {
     /// Serves planes under `path_base`, which request paths must include.
     pub fn path_base(self, path_base: PathBase) -> Self {
         Self { path_base, ..self }
+    }
+
+    /// Serves the Open Service Broker API too.
+    pub fn broker(self, broker: ucp_broker::Settings) -> Self {
+        Self {
+            broker: Some(broker),
+            ..self
+        }
     }
 
     /// Sets the default tags of the server.
@@ -292,6 +302,7 @@ impl Builder {
             quotas: self.quotas,
             schema_source: self.schema_source,
             authentication: self.authentication,
+            broker: self.broker,
             ..settings(self.path_base.clone(), self.default_tags, self.verdict_wait)
         };
         settings.engine.ownership_tags = self.ownership_tags;
@@ -305,6 +316,8 @@ impl Builder {
             }
         }
         let node = ucp_node::assemble(parts, settings).await;
+        let mut node = node.expect("the node is assembled");
+        node.router = ucp_node::beside(node.router, node.broker.take());
         let world = World {
             kind: self.kind,
             store: self.store,
@@ -314,7 +327,7 @@ impl Builder {
             held_steps,
             hanging,
             names,
-            node: node.expect("the node is assembled"),
+            node,
             path_base: self.path_base,
             callers: self.callers,
             crashes,
@@ -353,6 +366,7 @@ fn settings(path_base: PathBase, default_tags: DefaultTags, verdict_wait: Durati
             },
         },
         authentication: ucp_authentication::Settings::default(),
+        broker: None,
         engine: ucp_engine::Settings {
             owner: "world".to_owned(),
             lease: LEASE,

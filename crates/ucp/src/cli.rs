@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Simulator(Simulator),
     /// Shows what a put would do, without AWS and without a server.
     Plan(Box<Plan>),
+    /// Checks the offerings of a service broker, and prints their catalog.
+    Catalog(Catalog),
     /// Prints the OpenAPI document.
     Openapi,
     /// Prints all limits, and how to change them.
@@ -59,6 +61,12 @@ pub(crate) struct Dev {
     /// The address that the API listens on; port 0 picks a free port.
     #[arg(long, env = "UCP_LISTEN", default_value = "127.0.0.1:8787")]
     pub(crate) listen: SocketAddr,
+    /// A TOML file with default tags, who may do what, and the service broker.
+    #[arg(long, env = "UCP_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// An address that serves the Open Service Broker API alone. Without it, the address of the API serves it too.
+    #[arg(long, env = "UCP_BROKER_LISTEN", value_name = "ADDRESS")]
+    pub(crate) broker_listen: Option<SocketAddr>,
     /// Serve planes under this path, such as /apis/api.ucp.dev/v1alpha3.
     #[arg(
         long,
@@ -130,9 +138,12 @@ pub(crate) struct Serve {
         default_value = "api,worker"
     )]
     pub(crate) roles: Vec<Role>,
-    /// A TOML file with the roles to assume in AWS accounts, default tags, and who may do what.
+    /// A TOML file with the roles to assume in AWS accounts, default tags, who may do what, and the service broker.
     #[arg(long, env = "UCP_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// An address that serves the Open Service Broker API alone. Without it, the address of the API serves it too.
+    #[arg(long, env = "UCP_BROKER_LISTEN", value_name = "ADDRESS")]
+    pub(crate) broker_listen: Option<SocketAddr>,
     /// Refuse requests about an account unless the credentials belong to it or a role is configured for it.
     #[arg(long, env = "UCP_VERIFY_ACCOUNT", default_value_t = true, action = ArgAction::Set, value_name = "BOOL")]
     pub(crate) verify_account: bool,
@@ -299,6 +310,15 @@ pub(crate) struct RotateKey {
     /// Only count the values that are encrypted under each key.
     #[arg(long, conflicts_with = "new_digest_key")]
     pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Catalog {
+    /// The folder with the files of offerings.
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    #[command(flatten)]
+    pub(crate) types: Types,
 }
 
 #[derive(Debug, Args)]

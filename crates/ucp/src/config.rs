@@ -13,6 +13,8 @@ use ucp_access::{DeniedType, Grant, Invalid, Subject, judge_name};
 use ucp_cloud_aws::{Account, AssumedRole};
 use ucp_model::{Beyond, DefaultTags, Limit, MAX_TAGS, Most, TagError, valid_tag};
 
+use crate::broker::{BrokerConfig, Section};
+
 /// The default session name.
 const SESSION_NAME: &str = "ucp";
 
@@ -53,6 +55,8 @@ pub(crate) struct Config {
     pub(crate) grants: Vec<Grant>,
     /// The types of which nobody may change resources.
     pub(crate) denied: Vec<DeniedType>,
+    /// The service broker, if there is one.
+    pub(crate) broker: Option<BrokerConfig>,
 }
 
 impl Config {
@@ -80,6 +84,9 @@ impl Config {
         for types in document.deny_types {
             config.denied.push(parsed(&types)?);
         }
+        if let Some(section) = document.broker {
+            config.broker = Some(section.checked()?);
+        }
         for (id, entry) in document.accounts {
             let at = id.span();
             let id = id.into_inner();
@@ -101,12 +108,12 @@ impl Config {
 
 /// An error, and its byte offset.
 #[derive(Debug, PartialEq)]
-struct Wrong {
+pub(crate) struct Wrong {
     at: usize,
     message: String,
 }
 
-fn wrong<T>(span: Range<usize>, message: impl Into<String>) -> Result<T, Wrong> {
+pub(crate) fn wrong<T>(span: Range<usize>, message: impl Into<String>) -> Result<T, Wrong> {
     Err(Wrong {
         at: span.start,
         message: message.into(),
@@ -126,6 +133,7 @@ struct Document {
     grants: Vec<Spanned<GrantEntry>>,
     #[serde(default)]
     deny_types: Vec<Spanned<String>>,
+    broker: Option<Section>,
 }
 
 /// The entry of a grant.

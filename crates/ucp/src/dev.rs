@@ -8,16 +8,17 @@ use std::sync::Arc;
 use anyhow::Context;
 use tokio::sync::watch;
 use ucp_api::AllowedHosts;
-use ucp_app::{Access, Roles};
+use ucp_app::Roles;
 use ucp_cloud_aws::SigningCredentials;
-use ucp_model::DefaultTags;
 use ucp_store_sql::Sql;
 
 use crate::accounts::CREDENTIAL_MAX_AGE;
 use crate::ambient::OsEntropy;
 use crate::cli::Dev;
+use crate::config::Config;
 use crate::node::{Node, listen};
-use crate::{access, core_dumps, demo, dev_token, keys, shutdown, simulator, types};
+use crate::rights::Rights;
+use crate::{access, broker, core_dumps, demo, dev_token, keys, shutdown, simulator, types};
 
 pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
     core_dumps::prevent();
@@ -35,14 +36,22 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
             "other users can list the data directory; chmod 700 keeps them out"
         );
     }
+    let config = Config::read(arguments.config.as_deref())?;
+    let rights = Rights::default().with(config.grants, config.denied);
+    let has_grants = !rights.grants.is_empty();
     let sealing = keys::of_data_dir(data_dir, &OsEntropy)?;
     let catalogue = types::catalogue(&arguments.types)?;
+    let broker = broker::started(config.broker, arguments.config.as_deref(), &catalogue)?;
     let store = Sql::open_sqlite(data_dir.join("ucp.db")).await;
     let store =
         store.with_context(|| format!("cannot open the database in {}", data_dir.display()))?;
     let store = store.sealed_with(keys::cipher(&sealing));
     let token = dev_token::of_data_dir(data_dir, &store).await?;
     let listener = listen(arguments.listen, "--listen").await?;
+    let broker_listener = match arguments.broker_listen {
+        Some(address) => Some(listen(address, "--broker-listen").await?),
+        None => None,
+    };
     let aws_listener = listen(arguments.simulator_listen, "--simulator-listen").await?;
     let (address, aws_address) = (listener.local_addr()?, aws_listener.local_addr()?);
 
@@ -67,10 +76,11 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
     let node = Node {
         store: store.clone(),
         aws,
-        default_tags: DefaultTags::default(),
+        default_tags: config.default_tags,
         // Nothing is signed with them.
         roles: Roles::of(&["*".to_owned()]),
-        access: Access::default(),
+        access: rights,
+        broker,
         catalogue,
         schema_source: arguments.schema_source.into(),
         sealing,
@@ -79,7 +89,7 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
         work: arguments.work,
         retry_after: arguments.retry_after,
         authentication: ucp_authentication::Settings {
-            required: !access::is_loopback(arguments.listen),
+            required: !access::is_loopback(arguments.listen) || has_grants,
             ..Default::default()
         },
         oidc: None,
@@ -87,6 +97,7 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
         path_base: arguments.path_base,
         listener: Some(listener),
         tls: None,
+        broker_listener,
         probe_listener: None,
         works: true,
     };

@@ -7,6 +7,8 @@ mod access;
 mod accounts;
 mod ambient;
 mod audit;
+mod broker;
+mod catalog;
 mod cli;
 mod config;
 mod connections;
@@ -80,6 +82,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Token(command) => work(Format::Human, QUIET, token::run(command)),
         Command::Simulator(arguments) => work(Format::Human, QUIET, simulator::run(arguments)),
         Command::Plan(arguments) => plan::run(*arguments),
+        Command::Catalog(arguments) => {
+            print!("{}", catalog::shown(&arguments)?);
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Openapi => {
             println!("{}", ucp_api::openapi_json());
             Ok(ExitCode::SUCCESS)

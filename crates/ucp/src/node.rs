@@ -24,6 +24,7 @@ use ucp_store::{LeaseTerm, Store};
 use crate::accounts::{OfAws, StoredCredentials, follow_changes};
 use crate::ambient::{OsEntropy, SystemClock};
 use crate::audit::Audit;
+use crate::broker::Broker;
 use crate::cli::{Clients, Work};
 use crate::{connections, descriptors, pause, shutdown, version};
 
@@ -41,6 +42,8 @@ pub(crate) struct Node {
     pub(crate) roles: Roles,
     /// Who may do what, as far as that is not stored.
     pub(crate) access: Access,
+    /// What the service broker is started with, if there is one.
+    pub(crate) broker: Option<Broker>,
     pub(crate) catalogue: Catalogue,
     pub(crate) schema_source: SchemaSource,
     pub(crate) sealing: Keyring,
@@ -57,6 +60,8 @@ pub(crate) struct Node {
     pub(crate) listener: Option<TcpListener>,
     /// What is spoken there, if not HTTP in clear.
     pub(crate) tls: Option<Tls>,
+    /// The listener of the service broker, if it has one of its own.
+    pub(crate) broker_listener: Option<TcpListener>,
     /// The listener of the probes, if they have one of their own.
     pub(crate) probe_listener: Option<TcpListener>,
     /// Whether this process carries out operations.
@@ -112,6 +117,12 @@ impl Node {
                 path_base: self.path_base,
                 version: version::of_this_build(),
             },
+            broker: self.broker.map(|broker| ucp_broker::Settings {
+                offerings: broker.offerings,
+                platforms: broker.platforms,
+                sync_wait: broker.sync_wait,
+                retry_after: self.retry_after,
+            }),
             authentication: self.authentication,
             engine: ucp_engine::Settings {
                 owner,
@@ -175,14 +186,25 @@ impl Node {
             .context("cannot write the planes")?;
 
         let mut serving = JoinSet::new();
+        let (api, apart) = match self.broker_listener {
+            None => (ucp_node::beside(node.router, node.broker), None),
+            Some(listener) => (node.router, node.broker.map(|broker| (listener, broker))),
+        };
+        if let Some((listener, broker)) = apart {
+            let (clients, shutdown) = (self.clients, shutdown.clone());
+            let witness = Arc::clone(&node.witness);
+            let tls = self.tls.clone();
+            serving.spawn(connections::serve(
+                listener, broker, clients, tls, witness, shutdown,
+            ));
+        }
         if let Some(listener) = self.listener {
             if let Some(tls) = self.tls.clone() {
                 following.spawn(async move { tls.follow().await });
             }
             let (clients, shutdown) = (self.clients, shutdown.clone());
             let witness = Arc::clone(&node.witness);
-            let api =
-                connections::serve(listener, node.router, clients, self.tls, witness, shutdown);
+            let api = connections::serve(listener, api, clients, self.tls, witness, shutdown);
             serving.spawn(api);
         }
         if let Some(listener) = self.probe_listener {

@@ -4,7 +4,7 @@ use clap::Args;
 use ucp_access::{DeniedType, Grant, Role, Scope, Subject};
 
 /// Who may do what.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Rights {
     /// Who may do everything, and give rights to others: the name of a user, or `group:NAME`. May be repeated.
     #[arg(long = "admin", env = "UCP_ADMIN", value_name = "NAME")]

@@ -12,7 +12,7 @@ use crate::accounts::CREDENTIAL_MAX_AGE;
 use crate::cli::{Role, Serve};
 use crate::config::Config;
 use crate::node::{self, Node};
-use crate::{access, core_dumps, keys, shutdown, types};
+use crate::{access, broker, core_dumps, keys, shutdown, types};
 
 pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
     core_dumps::prevent();
@@ -20,6 +20,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
     let config = Config::read(arguments.config.as_deref())?;
     let sealing = keys::given(&arguments.keys)?;
     let catalogue = types::catalogue(&arguments.types)?;
+    let broker = broker::started(config.broker, arguments.config.as_deref(), &catalogue)?;
     let aws = ucp_cloud_aws::Settings {
         endpoint_url: arguments.aws_endpoint_url.filter(|url| !url.is_empty()),
         credentials: SigningCredentials::PerAccount(Accounts {
@@ -59,12 +60,22 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         }
         None => None,
     };
+    let serves = arguments.roles.contains(&Role::Api) && broker.is_some();
+    let broker_listener = match arguments.broker_listen.filter(|_| serves) {
+        Some(address) => {
+            let listener = node::listen(address, "--broker-listen").await?;
+            tracing::info!(broker.address = %listener.local_addr()?, "listening for platforms");
+            Some(listener)
+        }
+        None => None,
+    };
     let node = Node {
         store: store.clone(),
         aws,
         default_tags: config.default_tags,
         roles: Roles::of(&arguments.allowed_roles),
         access: rights,
+        broker,
         catalogue,
         schema_source: arguments.schema_source.into(),
         sealing,
@@ -78,6 +89,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         path_base: arguments.path_base,
         listener,
         tls,
+        broker_listener,
         probe_listener,
         works: arguments.roles.contains(&Role::Worker),
     };

@@ -1,0 +1,183 @@
+//! What every request and every reply passes: ids, the log, and the audit.
+
+use std::sync::Arc;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderName, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use tracing::Instrument;
+use ucp_audit::{AuditEvent, AuditOutcome};
+use ucp_listen::Peer;
+use ucp_model::{CorrelationId, OperationId, excerpt};
+
+use crate::broker::Broker;
+use crate::platforms::PlatformAccount;
+use crate::problem::Problem;
+
+const REQUEST_IDENTITY: HeaderName = HeaderName::from_static("x-broker-api-request-identity");
+/// The maximum length of the identity of a request, in bytes.
+const IDENTITY_MAX_BYTES: usize = 128;
+/// Who is not known.
+const NOBODY: &str = "anonymous";
+
+/// In the extensions of a reply: there are too many like it, so that the audit only counts it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OneOfMany;
+
+/// In the extensions of a reply: what came of the request, as far as the status does not say it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CameOf {
+    /// The operation goes on.
+    Accepted(OperationId),
+    /// There was nothing to do.
+    Unchanged,
+}
+
+/// Gives a request its id, and records what came of it. What must be recorded and cannot is not answered.
+pub(crate) async fn answered(
+    State(broker): State<Arc<Broker>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let identity = request.headers().get(REQUEST_IDENTITY).cloned();
+    let id = broker.parts.app.fresh_id();
+    let correlation_id = identity
+        .as_ref()
+        .filter(|value| value.len() <= IDENTITY_MAX_BYTES)
+        .and_then(|value| value.to_str().ok())
+        .map_or_else(|| CorrelationId::new(id.clone()), CorrelationId::new);
+    request.extensions_mut().insert(correlation_id.clone());
+    let method = request.method().clone();
+    let matched = request.extensions().get::<MatchedPath>();
+    let asked = Asked {
+        action: action(&method, matched.map(MatchedPath::as_str)),
+        is_write: matches!(method, Method::PUT | Method::PATCH | Method::DELETE),
+        path: excerpt(request.uri().path()).to_string(),
+        peer: request.extensions().get::<Peer>().copied(),
+        correlation_id,
+        id,
+    };
+    let span = tracing::info_span!(
+        "request",
+        http.request.method = %method,
+        url.path = asked.path,
+        request.id = asked.id,
+        correlation.id = %asked.correlation_id,
+    );
+    let mut response = match asked.is_write && !broker.parts.auditor.is_able() {
+        true => not_recorded(
+            "The audit, which this server requires, cannot record requests at the moment. Nothing was done. Try again later.",
+        ),
+        false => {
+            let response = next.run(request).instrument(span.clone()).await;
+            record(&broker, &asked, response).await
+        }
+    };
+    span.in_scope(|| {
+        tracing::debug!(
+            http.response.status_code = response.status().as_u16(),
+            "answered"
+        )
+    });
+    if let Some(identity) = identity {
+        response.headers_mut().insert(REQUEST_IDENTITY, identity);
+    }
+    response
+}
+
+/// What the audit says of a request.
+struct Asked {
+    action: String,
+    is_write: bool,
+    path: String,
+    peer: Option<Peer>,
+    correlation_id: CorrelationId,
+    id: String,
+}
+
+async fn record(broker: &Broker, asked: &Asked, response: Response) -> Response {
+    let auditor = &broker.parts.auditor;
+    if response.extensions().get::<OneOfMany>().is_some() {
+        auditor.leave_out();
+        return response;
+    }
+    let status = response.status();
+    let is_refused = matches!(
+        status,
+        StatusCode::UNAUTHORIZED | StatusCode::TOO_MANY_REQUESTS
+    );
+    if !asked.is_write && !is_refused {
+        return response;
+    }
+    let extensions = response.extensions();
+    let account = extensions.get::<Arc<PlatformAccount>>();
+    let came_of = extensions.get::<CameOf>();
+    let code = extensions
+        .get::<Problem>()
+        .map(Problem::code)
+        .filter(|code| !code.is_empty());
+    let outcome = match came_of {
+        _ if is_refused => AuditOutcome::Refused,
+        _ if status.is_client_error() || status.is_server_error() => AuditOutcome::Failed,
+        Some(CameOf::Unchanged) => AuditOutcome::Unchanged,
+        Some(CameOf::Accepted(_)) | None => AuditOutcome::Allowed,
+    };
+    let event = AuditEvent {
+        at: broker.parts.app.time(),
+        caller: account.map_or_else(
+            || NOBODY.to_owned(),
+            |account| account.platform.name.clone(),
+        ),
+        peer: asked
+            .peer
+            .map(|Peer(address)| address.ip().to_canonical().to_string()),
+        action: asked.action.clone(),
+        id: asked.path.clone(),
+        outcome,
+        status: Some(status.as_u16()),
+        code: code.map(str::to_owned),
+        correlation_id: asked.correlation_id.clone(),
+        request_id: asked.id.clone(),
+        operation: match came_of {
+            Some(CameOf::Accepted(operation)) => Some(*operation),
+            Some(CameOf::Unchanged) | None => None,
+        },
+        change: None,
+        paths: Vec::new(),
+        suppressed: 0,
+    };
+    match auditor.record(event).await {
+        Ok(()) => response,
+        Err(_) => not_recorded(
+            "The audit, which this server requires, could not record this request. What it asked for may have been done: poll last_operation before you send it again.",
+        ),
+    }
+}
+
+fn not_recorded(description: &str) -> Response {
+    Problem::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "ServiceUnavailable",
+        description,
+    )
+    .into_response()
+}
+
+/// Returns the name of what is asked for, such as `broker/serviceInstances/write`.
+fn action(method: &Method, matched: Option<&str>) -> String {
+    let Some(matched) = matched else {
+        return method.to_string();
+    };
+    let kind = match matched {
+        _ if matched.contains("/service_bindings/") => "serviceBindings",
+        _ if matched.contains("/service_instances/") => "serviceInstances",
+        _ => "catalog",
+    };
+    let verb = match *method {
+        Method::PUT | Method::PATCH => "write",
+        Method::DELETE => "delete",
+        _ => "read",
+    };
+    format!("broker/{kind}/{verb}")
+}

@@ -1,0 +1,85 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use ucp_app::App;
+use ucp_audit::Auditor;
+use ucp_authentication::Failures;
+use ucp_metrics::Metrics;
+use ucp_offerings::Offerings;
+
+use crate::catalog::Catalog;
+use crate::platforms::Platforms;
+
+/// What the broker is made of.
+pub struct Parts {
+    /// The use cases.
+    pub app: Arc<App>,
+    /// Takes the events of requests.
+    pub auditor: Auditor,
+    /// What is counted.
+    pub metrics: Metrics,
+    /// Returns the status of an ARM error code.
+    pub status_of: fn(&str) -> StatusCode,
+}
+
+/// The settings of the broker.
+#[derive(Clone)]
+pub struct Settings {
+    /// What is on offer.
+    pub offerings: Arc<Offerings>,
+    /// Who orders.
+    pub platforms: Arc<Platforms>,
+    /// How long a platform that does not poll waits for the end of a change.
+    pub sync_wait: Duration,
+    /// The `Retry-After` of running operations.
+    pub retry_after: Duration,
+}
+
+impl std::fmt::Debug for Settings {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Settings")
+            .field("platforms", &self.platforms)
+            .field("sync_wait", &self.sync_wait)
+            .finish_non_exhaustive()
+    }
+}
+
+/// State shared by all handlers.
+pub(crate) struct Broker {
+    pub(crate) parts: Parts,
+    pub(crate) settings: Settings,
+    pub(crate) failures: Failures,
+    /// The catalog of each platform, by its name.
+    catalogs: BTreeMap<String, Catalog>,
+}
+
+impl Broker {
+    pub(crate) fn new(parts: Parts, settings: Settings) -> Self {
+        let platforms = settings.platforms.iter();
+        let catalogs = platforms.map(|account| {
+            let platform = &account.platform;
+            let catalog = settings
+                .offerings
+                .catalog(|offering| platform.may_order(offering));
+            (platform.name.clone(), Catalog::of(&catalog))
+        });
+        Self {
+            catalogs: catalogs.collect(),
+            failures: Failures::default(),
+            parts,
+            settings,
+        }
+    }
+
+    pub(crate) fn catalog(&self, platform: &str) -> Option<&Catalog> {
+        self.catalogs.get(platform)
+    }
+
+    /// Returns the seconds after which a running operation should be asked about again.
+    pub(crate) fn retry_after(&self) -> u64 {
+        self.settings.retry_after.as_secs().max(1)
+    }
+}
