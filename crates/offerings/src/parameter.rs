@@ -54,7 +54,14 @@ impl Parameters {
     /// Returns the schema of the parameters of an update.
     pub(crate) fn update_schema(&self) -> Value {
         let updatable = self.0.iter().filter(|parameter| parameter.is_updatable);
-        schema(updatable, Vec::new())
+        let mut schema = schema(updatable, Vec::new());
+        // What an update leaves out stays as it is, whatever the default.
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            for property in properties.values_mut().filter_map(Value::as_object_mut) {
+                property.shift_remove("default");
+            }
+        }
+        schema
     }
 
     /// Returns the parameters of a creation, with defaults. `null` is the same as nothing.

@@ -6,6 +6,7 @@
 use serde_json::{Map, Value, json};
 use ucp_schema::{Classes, Cursor, ResourceSchema, subschema};
 
+use super::judge::is_schema;
 use crate::limits::SCHEMA_MAX_BYTES;
 
 /// How many schemas deep a result is at most, one in the other.
@@ -37,17 +38,26 @@ pub(crate) fn at<T: AsRef<str>>(
         above: Vec::new(),
         is_exact: true,
     };
-    match (found.schemas.as_slice(), found.is_any) {
-        ([], _) => Some(json!({})),
-        ([one], _) => flattening.schema(one, cursor, depth),
+    let mut flat = match (found.schemas.as_slice(), found.is_any) {
+        ([], _) => json!({}),
+        ([one], _) => flattening.schema(one, cursor, depth)?,
         (several, is_any) => {
             let several = several.iter();
             let flat = several.map(|one| flattening.schema(one, cursor, depth));
             let flat = flat.collect::<Option<Vec<Value>>>()?;
             let keyword = if is_any { "anyOf" } else { "allOf" };
-            Some(json!({ keyword: flat }))
+            json!({ keyword: flat })
         }
+    };
+    // Schemas that combine others often leave it to these to name the types.
+    let types = cursor.shape().types.listed();
+    if let Value::Object(members) = &mut flat
+        && !members.contains_key("type")
+        && !types.is_empty()
+    {
+        members.insert("type".to_owned(), json!(types));
     }
+    Some(flat)
 }
 
 /// The schemas at a place.
@@ -146,6 +156,10 @@ impl Flattening<'_> {
                 flat.insert(name.to_owned(), value);
             }
         }
+        // A member whose pattern is left out must not count as an additional one.
+        if members.contains_key("patternProperties") && !flat.contains_key("patternProperties") {
+            flat.shift_remove("additionalProperties");
+        }
         if let Some(only) = members.get("const") {
             self.take(only.to_string().len() + 8)?;
             flat.insert("enum".to_owned(), json!([only]));
@@ -178,7 +192,7 @@ impl Flattening<'_> {
         let kept = match keyword {
             "properties" => Some(self.properties(value, cursor, depth)?),
             "patternProperties" => match value.as_object() {
-                Some(named) => {
+                Some(named) if named.keys().all(|name| is_portable(name)) => {
                     let below = cursor.member_or_anything("*");
                     let named = named.iter().map(|(pattern, schema)| {
                         self.take(pattern.len() + 4)?;
@@ -186,7 +200,10 @@ impl Flattening<'_> {
                     });
                     Some(Value::Object(named.collect::<Option<_>>()?))
                 }
-                None => None,
+                Some(_) | None => {
+                    self.is_exact = false;
+                    None
+                }
             },
             "additionalProperties" | "additionalItems" => match value {
                 Value::Bool(_) => Some(value.clone()),
@@ -244,7 +261,12 @@ impl Flattening<'_> {
             "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties"
             | "maxProperties" => value.as_u64().map(Value::from),
             "uniqueItems" => value.as_bool().map(Value::from),
-            "pattern" | "title" | "description" => value.as_str().map(Value::from),
+            "title" | "description" => value.as_str().map(Value::from),
+            "pattern" => {
+                let kept = value.as_str().filter(|pattern| is_portable(pattern));
+                self.is_exact &= kept.is_some();
+                kept.map(Value::from)
+            }
             "if" | "then" | "else" | "contains" | "propertyNames" => {
                 self.is_exact = false;
                 None
@@ -339,6 +361,11 @@ fn exclusive(
         }
         _ => {}
     }
+}
+
+/// Returns whether platforms can read a pattern. Some types have patterns in the dialect of Java.
+fn is_portable(pattern: &str) -> bool {
+    is_schema(&json!({ "pattern": pattern }))
 }
 
 /// Returns values without repetitions, which draft-04 does not allow.

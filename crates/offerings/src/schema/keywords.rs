@@ -93,7 +93,7 @@ fn misfit(name: &str, value: &Value, patterns: &Arc<Patterns>) -> Option<String>
         "pattern" => match value.as_str() {
             None => Some("is a text".to_owned()),
             Some(pattern) => told(
-                patterns.checks(pattern),
+                is_schema(&json!({ "pattern": pattern })) && patterns.checks(pattern),
                 "is not a regular expression that can be matched in linear time: it is wrong, too large, or refers back",
             ),
         },
