@@ -37,7 +37,14 @@ impl<'n> Fields<'n> {
 
     /// Takes a key.
     pub(crate) fn take(&mut self, name: &'static str) -> Option<&'n Member> {
-        self.known.push(name);
+        if !self.known.contains(&name) {
+            self.known.push(name);
+        }
+        self.find(name)
+    }
+
+    /// Returns a key without taking it.
+    pub(crate) fn find(&self, name: &str) -> Option<&'n Member> {
         self.members.iter().find(|member| member.name == name)
     }
 
@@ -62,7 +69,7 @@ impl<'n> Fields<'n> {
         name: &'static str,
         problems: &mut Problems,
     ) -> Option<(&'n str, usize)> {
-        if !self.has(name) {
+        if self.find(name).is_none() {
             problems.add(self.line, format!("{} needs `{name}`", self.what));
         }
         self.text(name, problems)
@@ -127,10 +134,6 @@ impl<'n> Fields<'n> {
             problems.add(member.line, message);
             Vec::new()
         })
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.members.iter().any(|member| member.name == name)
     }
 
     /// Tells of the keys that were not taken.

@@ -1,7 +1,7 @@
 //! Places in the properties of a resource.
 
 use ucp_model::pointer;
-use ucp_schema::{Classes, Cursor, ResourceSchema};
+use ucp_schema::{Classes, Cursor, ResourceSchema, Types};
 
 /// A place in the properties of a resource, through objects alone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,13 +20,16 @@ pub(crate) fn to_pointer<T: AsRef<str>>(path: &[T]) -> String {
     })
 }
 
-/// Returns the cursor at a path. `None` if the type has no such property.
+/// Returns the cursor at a path. `None` if the type has no such property, or only through a list.
 pub(crate) fn cursor<'s, T: AsRef<str>>(
     schema: &'s ResourceSchema,
     path: &[T],
 ) -> Option<Cursor<'s>> {
-    path.iter()
-        .try_fold(schema.root(), |cursor, name| cursor.member(name.as_ref()))
+    path.iter().try_fold(schema.root(), |cursor, name| {
+        let types = cursor.shape().types;
+        let is_object = types.is_any() || types.names(Types::OBJECT);
+        is_object.then(|| cursor.member(name.as_ref())).flatten()
+    })
 }
 
 /// Returns why values at a place cannot be changed once the resource exists, if so. In paths of values, elements of lists
@@ -45,9 +48,6 @@ pub(crate) fn fixed(schema: &ResourceSchema, path: &[String]) -> Option<String> 
             _ => cursor.member_or_anything(name),
         });
     let place = to_pointer(path);
-    if at.is(Classes::READ_ONLY) {
-        return Some(format!("{place} of {type_name} is read-only"));
-    }
     if at.is(Classes::CREATE_ONLY) {
         return Some(format!("{place} of {type_name} is create-only"));
     }
@@ -56,5 +56,5 @@ pub(crate) fn fixed(schema: &ResourceSchema, path: &[String]) -> Option<String> 
 }
 
 fn is_list(cursor: Cursor<'_>) -> bool {
-    cursor.shape().types == ucp_schema::Types::ARRAY
+    cursor.shape().types == Types::ARRAY
 }

@@ -216,7 +216,7 @@ impl<'a, 'p> Reading<'a, 'p> {
                 let message =
                     "`((` is not closed by `))`. Write `((!` for two brackets that are no name";
                 self.problems.add(line, message);
-                return Template::Literal(Value::Null);
+                return Template::Text(Vec::new());
             };
             rest = after;
             match self.scope.name(name) {

@@ -93,7 +93,10 @@ fn what_the_file_says_is_told() {
     let binding = offering.binding().unwrap();
     assert!(binding.is_rotatable() && binding.has_resources() && !binding.requires_app());
     let days = |days: u64| Some(Duration::from_secs(days * 86_400));
-    assert_eq!((binding.expires_after(), binding.renew_after()), (days(90), days(60)));
+    assert_eq!(
+        (binding.expires_after(), binding.renew_after()),
+        (days(90), days(60))
+    );
     assert_eq!(binding.randoms(), &BTreeSet::from(["salt".to_owned()]));
     let (dev, gold) = (plan(offering, DEV), plan(offering, GOLD));
     assert_eq!((dev.name(), dev.version()), ("dev", Some("1.0.0")));
@@ -108,7 +111,9 @@ fn parts(resources: &[Resource]) -> Vec<(&str, String, Value)> {
         (one.type_name.as_str().to_owned(), properties)
     };
     let parts = resources.iter().map(|one| (one.alias.as_str(), part(one)));
-    parts.map(|(alias, (name, properties))| (alias, name, properties)).collect()
+    parts
+        .map(|(alias, (name, properties))| (alias, name, properties))
+        .collect()
 }
 
 #[test]
@@ -117,7 +122,8 @@ fn an_instance_is_a_set() {
     let offering = offerings.offering(SERVICE).unwrap();
     let instance = |plan: &Plan| {
         let parameters = plan.judge_create(&Map::new()).unwrap();
-        plan.instance(&context(), &parameters, &Randoms::default()).unwrap()
+        plan.instance(&context(), &parameters, &Randoms::default())
+            .unwrap()
     };
     let dev = instance(plan(offering, DEV));
     let policy = json!({
@@ -131,19 +137,28 @@ fn an_instance_is_a_set() {
     let expected = |status: &str| {
         vec![
             ("i-1:bucket", "AWS::S3::Bucket".to_owned(), bucket(status)),
-            ("i-1:policy", "AWS::S3::BucketPolicy".to_owned(), policy.clone()),
+            (
+                "i-1:policy",
+                "AWS::S3::BucketPolicy".to_owned(),
+                policy.clone(),
+            ),
         ]
     };
     assert_eq!(parts(&dev), expected("Suspended"));
     assert_eq!(parts(&instance(plan(offering, GOLD))), expected("Enabled"));
-    assert_eq!(format!("{dev:?}"), "[Resource(AWS::S3::Bucket i-1:bucket), Resource(AWS::S3::BucketPolicy i-1:policy)]");
+    assert_eq!(
+        format!("{dev:?}"),
+        "[Resource(AWS::S3::Bucket i-1:bucket), Resource(AWS::S3::BucketPolicy i-1:policy)]"
+    );
     linked(&dev, &[], &[0, 1]);
 }
 
 /// Links resources as members of a set, as an apply does, and compares their order.
 fn linked(resources: &[Resource], known: &[&Resource], order: &[usize]) {
     let group = GroupId::new("local", "cf-space").unwrap();
-    let id = |one: &Resource| ReferenceId::new(group.clone(), one.type_name.clone(), &one.alias).unwrap();
+    let id = |one: &Resource| {
+        ReferenceId::new(group.clone(), one.type_name.clone(), &one.alias).unwrap()
+    };
     let members = resources.iter().enumerate().map(|(index, one)| Member {
         place: format!("/resources/{index}"),
         reference: id(one),
@@ -176,7 +191,9 @@ fn a_binding_is_a_set_and_what_it_tells() {
     let dev = plan(offering, DEV);
     let given = object(json!({"principal": "arn:aws:iam::1:role/((account))"}));
     let parameters = dev.judge_binding(&given).unwrap();
-    let bound = dev.binding(&binding_context(), &Map::new(), &parameters, &randoms()).unwrap();
+    let bound = dev
+        .binding(&binding_context(), &Map::new(), &parameters, &randoms())
+        .unwrap();
     let role = json!({"AssumeRolePolicyDocument": {"Statement": [{
         "Effect": "Allow", "Action": "sts:AssumeRole",
         "Principal": {"AWS": "arn:aws:iam::1:role/((account))"},
@@ -195,7 +212,10 @@ fn a_binding_is_a_set_and_what_it_tells() {
     }]);
     assert_eq!(bound.endpoints, Some(endpoints));
     let shown = format!("{bound:?} {:?} {dev:?}", randoms());
-    assert!(!shown.contains("s3cr3t") && !shown.contains("iam::1"), "{shown}");
+    assert!(
+        !shown.contains("s3cr3t") && !shown.contains("iam::1"),
+        "{shown}"
+    );
 }
 
 /// What the caller has to give is not left out in silence: a role without its end would be open for ever.
@@ -207,8 +227,14 @@ fn what_was_not_given_is_told() {
         let bound = dev.binding(&context, &Map::new(), &Map::new(), &randoms);
         bound.map(drop).map_err(|unfilled| unfilled.name)
     };
-    let without_end = Context { expires_at: None, ..binding_context() };
-    assert_eq!(binding(without_end, randoms()), Err("expires_at".to_owned()));
+    let without_end = Context {
+        expires_at: None,
+        ..binding_context()
+    };
+    assert_eq!(
+        binding(without_end, randoms()),
+        Err("expires_at".to_owned())
+    );
     let without_random = binding(binding_context(), Randoms::default());
     assert_eq!(without_random, Err("random/salt".to_owned()));
     // A parameter without a value leaves out the member.
@@ -226,7 +252,10 @@ fn parameters_are_judged_all_at_once() {
     let (dev, gold) = (plan(offering, DEV), plan(offering, GOLD));
     let default = object(json!({"versioning": "Suspended"}));
     assert_eq!(dev.judge_create(&Map::new()), Ok(default.clone()));
-    assert_eq!(dev.judge_create(&object(json!({"versioning": null}))), Ok(default));
+    assert_eq!(
+        dev.judge_create(&object(json!({"versioning": null}))),
+        Ok(default)
+    );
     assert_eq!(gold.judge_create(&Map::new()), Ok(Map::new()));
     let wrong = object(json!({"versioning": "Enabled", "a/b": 1, "c": {"$reference": "x"}}));
     assert_eq!(
@@ -238,15 +267,26 @@ fn parameters_are_judged_all_at_once() {
         ]
     );
     assert_eq!(
-        told(gold.judge_create(&object(json!({"versioning": "Enabled"}))).unwrap_err()),
+        told(
+            gold.judge_create(&object(json!({"versioning": "Enabled"})))
+                .unwrap_err()
+        ),
         ["`/versioning` is not a parameter of the plan, which has none"]
     );
-    assert_eq!(told(dev.judge_binding(&Map::new()).unwrap_err()), ["`/principal` is required; give a value"]);
     assert_eq!(
-        told(dev.judge_binding(&object(json!({"principal": "me"}))).unwrap_err()),
+        told(dev.judge_binding(&Map::new()).unwrap_err()),
+        ["`/principal` is required; give a value"]
+    );
+    assert_eq!(
+        told(
+            dev.judge_binding(&object(json!({"principal": "me"})))
+                .unwrap_err()
+        ),
         ["`/principal` must match the pattern `^arn:`"]
     );
-    let too_many: Map<String, Value> = (0..1_000).map(|index| (format!("p{index}"), json!(1))).collect();
+    let too_many: Map<String, Value> = (0..1_000)
+        .map(|index| (format!("p{index}"), json!(1)))
+        .collect();
     assert_eq!(dev.judge_create(&too_many).unwrap_err().len(), 100);
 }
 
@@ -256,7 +296,10 @@ fn what_the_new_plan_lacks_goes() {
     let offering = offerings.offering(SERVICE).unwrap();
     let (dev, gold) = (plan(offering, DEV), plan(offering, GOLD));
     let current = object(json!({"versioning": "Suspended"}));
-    assert_eq!(dev.judge_update(gold, &current, &Map::new()), Ok(Map::new()));
+    assert_eq!(
+        dev.judge_update(gold, &current, &Map::new()),
+        Ok(Map::new())
+    );
     let null = object(json!({"versioning": null}));
     assert_eq!(dev.judge_update(gold, &current, &null), Ok(Map::new()));
     let given = object(json!({"versioning": "Suspended"}));

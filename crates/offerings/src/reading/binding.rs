@@ -10,6 +10,8 @@ use crate::{duration, fields};
 /// What the table has.
 #[derive(Default)]
 pub(super) struct Table<'n> {
+    /// Whether it says when a binding expires, rightly or not.
+    pub(super) expires: bool,
     pub(super) is_rotatable: bool,
     pub(super) requires_app: bool,
     pub(super) expires_after: Option<Duration>,
@@ -22,8 +24,10 @@ pub(super) struct Table<'n> {
 
 pub(super) fn read<'n>(member: &'n Member, problems: &mut Problems) -> Option<Table<'n>> {
     let mut fields = Fields::of(&member.node, member.line, "`binding`", problems)?;
-    let renew_line = fields.take("renew_after").map(|member| member.line);
+    let renew_line = fields.find("renew_after").map(|member| member.line);
+    let expires = fields.find("expires_after").is_some();
     let table = Table {
+        expires,
         is_rotatable: fields.flag("rotatable", false, problems),
         requires_app: fields.flag("requires_app", false, problems),
         expires_after: duration_of(&mut fields, "expires_after", problems),
@@ -33,7 +37,6 @@ pub(super) fn read<'n>(member: &'n Member, problems: &mut Problems) -> Option<Ta
         resources: fields.table("resources", problems),
         parameters: fields.table("parameters", problems),
     };
-    let has_expiry = fields.take("expires_after").is_some();
     if let Some(line) = renew_line {
         match (table.renew_after, table.expires_after) {
             (Some(renew), Some(expires)) if renew >= expires => {
@@ -42,7 +45,7 @@ pub(super) fn read<'n>(member: &'n Member, problems: &mut Problems) -> Option<Ta
                     "`renew_after` is before `expires_after`; make it shorter",
                 );
             }
-            (Some(_), None) if !has_expiry => {
+            (Some(_), None) if !expires => {
                 let message = "`renew_after` is of no use without `expires_after`";
                 problems.add(line, message);
             }

@@ -107,7 +107,7 @@ impl File<'_> {
             heads: &heads,
             owner,
             parameters: &known,
-            expires: of_binding.expires_after.is_some(),
+            expires: of_binding.expires,
         };
 
         let mut body = Body {

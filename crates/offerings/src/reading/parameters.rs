@@ -96,7 +96,7 @@ fn parameter(
     let is_required = fields.flag("required", false, problems);
     let updatable = match owner {
         Owner::Instance => {
-            let line = fields.take("updatable").map(|member| member.line);
+            let line = fields.find("updatable").map(|member| member.line);
             let is_updatable = fields.flag("updatable", false, problems);
             line.filter(|_| is_updatable)
         }
@@ -114,7 +114,7 @@ fn parameter(
                 found.extend(keywords::read(name, member, patterns, problems));
             }
         }
-        if fields.take("type").is_none() {
+        if fields.find("type").is_none() {
             let message = format!(
                 "the parameter `{}` needs `at`, or a `type`",
                 excerpt(&member.name)
@@ -122,7 +122,7 @@ fn parameter(
             problems.add(member.line, message);
         }
     }
-    if is_required && let Some(default) = fields.take("default") {
+    if is_required && let Some(default) = fields.find("default") {
         problems.add(
             default.line,
             "what is required has no `default`; take one of them out",

@@ -240,7 +240,7 @@ fn narrow(
 ) -> Option<Parameter> {
     let what = format!("the parameter `{}` of a plan", excerpt(&member.name));
     let mut fields = Fields::of(&member.node, member.line, what, problems)?;
-    let required_line = fields.take("required").map(|member| member.line);
+    let required_line = fields.find("required").map(|member| member.line);
     let is_required = fields.flag("required", wide.is_required, problems);
     if let Some(line) = required_line
         && wide.is_required
@@ -255,7 +255,7 @@ fn narrow(
             found.extend(keywords::read(name, member, patterns, problems));
         }
     }
-    if is_required && let Some(default) = fields.take("default") {
+    if is_required && let Some(default) = fields.find("default") {
         problems.add(
             default.line,
             "what is required has no `default`; take one of them out",
