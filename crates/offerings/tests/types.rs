@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 use ucp_offerings::{Offerings, Problem, SourceFile};
-use ucp_schema::{Catalogue, Classes, Cursor, PropertyPath, ResourceSchema, Segment};
+use ucp_schema::{Catalogue, Classes, Cursor, PropertyPath, ResourceSchema, Segment, Types};
 
 /// How deep places are looked at.
 const DEPTH: usize = 4;
@@ -21,7 +21,9 @@ type Path = Vec<String>;
 
 /// Adds the places that a schema names, by their depth.
 fn places(cursor: Cursor<'_>, path: &mut Path, found: &mut Vec<Vec<Path>>) {
-    if path.len() == DEPTH {
+    let types = cursor.shape().types;
+    let is_object = types.is_any() || types.names(Types::OBJECT);
+    if path.len() == DEPTH || !is_object {
         return;
     }
     let names: Vec<String> = cursor.shape().member_names().map(str::to_owned).collect();

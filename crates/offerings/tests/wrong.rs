@@ -1,10 +1,5 @@
 //! Files with which something is wrong, and what is told of each.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "the helpers are test code too, which panics on failure"
-)]
-
 use ucp_offerings::{Offerings, SourceFile};
 use ucp_schema::Catalogue;
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use jsonschema::{Draft, Keyword, PatternOptions, ValidationError, ValidationOptions, Validator};
-use serde_json::{Map, Value, json};
-use ucp_model::{excerpt, pointer};
+use serde_json::{Map, Value, json as value};
+use ucp_model::{excerpt, json, pointer};
 use ucp_schema::{Patterns, in_our_dialect};
 
 /// The name of `pattern` for the validator, which is given a schema in which our own keyword checks patterns: in linear
@@ -41,8 +41,15 @@ impl fmt::Display for Objection {
     }
 }
 
+/// How many values are told of by how many schemas at most, multiplied. Each may be wrong in each way.
+const TOLD_MAX: usize = 1_000_000;
+
 /// Judges values by a schema.
-pub(crate) struct Judge(Validator);
+pub(crate) struct Judge {
+    validator: Validator,
+    /// The number of schemas, in each other.
+    schemas: usize,
+}
 
 impl fmt::Debug for Judge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -67,23 +74,41 @@ impl Judge {
             })
             .build(&for_validator(schema))
             .ok()
-            .map(Self)
+            .map(|validator| Self {
+                validator,
+                schemas: count(schema),
+            })
     }
 
     pub(crate) fn accepts(&self, value: &Value) -> bool {
-        self.0.is_valid(value)
+        self.validator.is_valid(value)
     }
 
     /// Returns up to `room` objections to the value at `above`.
     pub(crate) fn objections(&self, value: &Value, above: &str, room: usize) -> Vec<Objection> {
+        if self.accepts(value) || room == 0 {
+            return Vec::new();
+        }
+        if self.schemas.saturating_mul(count(value)) > TOLD_MAX {
+            let message = "does not fit its schema in the catalog, and is too large to say where";
+            return vec![Objection::new(above, message)];
+        }
         let mut told = BTreeSet::new();
-        let errors = self.0.iter_errors(value);
+        let errors = self.validator.iter_errors(value);
         errors
             .flat_map(|error| describe(&error, above))
             .filter(|objection| told.insert((objection.pointer.clone(), objection.message.clone())))
             .take(room)
             .collect()
     }
+}
+
+/// Returns how many values there are in a value, with itself.
+fn count(value: &Value) -> usize {
+    json::children(value)
+        .map(|(_, child)| count(child))
+        .sum::<usize>()
+        + 1
 }
 
 fn options() -> ValidationOptions<'static> {
@@ -194,7 +219,7 @@ pub(crate) fn each_pattern(schema: &Value, visit: &mut impl FnMut(&str)) {
 /// Returns a pattern of names as the validator takes it, if it does.
 fn linear(pattern: &str) -> Option<String> {
     let pattern = in_our_dialect(pattern);
-    let schema = json!({"patternProperties": {pattern.as_str(): {}}});
+    let schema = value!({"patternProperties": {pattern.as_str(): {}}});
     options().build(&schema).is_ok().then_some(pattern)
 }
 

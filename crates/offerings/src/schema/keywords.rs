@@ -111,7 +111,7 @@ fn inner(name: &str, value: &Value, patterns: &Arc<Patterns>) -> Option<String> 
     json::walk(value, |_, value| {
         let members = value.as_object();
         let name = members.and_then(|members| members.keys().find(|name| name.starts_with('$')));
-        foreign = foreign.take().or(name.cloned());
+        foreign = foreign.take().or_else(|| name.cloned());
     });
     if let Some(name) = foreign {
         return Some(format!("may not have `{name}`: write the schema out"));

@@ -17,7 +17,8 @@ pub(crate) fn narrowed(
     problems: &mut Problems,
 ) -> Value {
     let mut narrow = base.as_object().cloned().unwrap_or_default();
-    let judge = Judge::of(base, patterns);
+    let lists = keywords.iter().any(|keyword| keyword.name == "enum");
+    let judge = lists.then(|| Judge::of(base, patterns)).flatten();
     for Keyword { name, line, value } in keywords {
         let before = base.get(*name);
         let told = fits(name, value, before, base, judge.as_ref());
