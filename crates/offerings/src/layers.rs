@@ -3,29 +3,21 @@
 use serde_json::{Map, Value};
 use ucp_schema::reserved_member;
 
-/// Puts a value at a place. What is above it becomes an object.
-pub(crate) fn put(properties: &mut Map<String, Value>, path: &[String], value: Value) {
-    let Some((last, above)) = path.split_last() else {
-        return;
-    };
-    let holder = above.iter().fold(properties, |members, name| {
-        object(members.entry(name.as_str()).or_insert(Value::Null))
-    });
-    holder.insert(last.clone(), value);
-}
-
-/// Returns the members of an object. Anything else, or what stands for another value, becomes one.
-fn object(value: &mut Value) -> &mut Map<String, Value> {
-    let is_open = value
-        .as_object()
-        .is_some_and(|members| reserved_member(members).is_none());
-    if !is_open {
-        *value = Value::Object(Map::new());
-    }
-    match value {
-        Value::Object(members) => members,
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            unreachable!("it has just become an object")
+/// Puts a value at a place. What is above it becomes an object, if it is none or stands for another value.
+pub(crate) fn put(members: &mut Map<String, Value>, path: &[String], value: Value) {
+    match path {
+        [] => {}
+        [name] => {
+            members.insert(name.clone(), value);
+        }
+        [name, below @ ..] => {
+            let holder = members.entry(name.as_str()).or_insert(Value::Null);
+            let mut inner = match std::mem::take(holder) {
+                Value::Object(inner) if reserved_member(&inner).is_none() => inner,
+                _ => Map::new(),
+            };
+            put(&mut inner, below, value);
+            *holder = Value::Object(inner);
         }
     }
 }

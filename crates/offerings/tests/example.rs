@@ -14,7 +14,7 @@ use ucp_offerings::{
     Context, Edge, Objection, Offering, Offerings, Plan, Randoms, Refusal, Resource, SourceFile,
 };
 use ucp_schema::Catalogue;
-use ucp_set::{Draft, Goal, Member, Set};
+use ucp_set::{Draft, Goal, Member, Outside, Set};
 
 const EXAMPLE: &str = include_str!("../../../api/examples/broker/offerings/bucket.toml");
 const CATALOG: &str = include_str!("catalog.json");
@@ -150,11 +150,17 @@ fn an_instance_is_a_set() {
         format!("{dev:?}"),
         "[Resource(AWS::S3::Bucket i-1:bucket), Resource(AWS::S3::BucketPolicy i-1:policy)]"
     );
-    linked(&dev, &[], &[0, 1]);
+    linked(&dev, Map::new(), &[], &[0, 1]);
 }
 
-/// Links resources as members of a set, as an apply does, and compares their order.
-fn linked(resources: &[Resource], known: &[&Resource], order: &[usize]) {
+/// Links resources and outputs as those of a set, as an apply does, and compares the order. `known` are the resources
+/// outside of it.
+fn linked(
+    resources: &[Resource],
+    outputs: Map<String, Value>,
+    known: &[&Resource],
+    order: &[usize],
+) {
     let group = GroupId::new("local", "cf-space").unwrap();
     let id = |one: &Resource| {
         ReferenceId::new(group.clone(), one.type_name.clone(), &one.alias).unwrap()
@@ -171,15 +177,22 @@ fn linked(resources: &[Resource], known: &[&Resource], order: &[usize]) {
         members: members.collect(),
         is_complete: true,
         may_be_unknown: false,
-        outputs: Map::new(),
+        outputs,
     });
-    let outside = draft.outside();
-    assert_eq!(outside.len(), known.len(), "{outside:?}");
-    let schemas = resources.iter().map(|one| {
+    let outside: BTreeSet<Outside> = known
+        .iter()
+        .map(|one| Outside::Reference(id(one)))
+        .collect();
+    assert_eq!(draft.outside(), outside);
+    let all = resources.iter().chain(known.iter().copied());
+    let schemas = all.map(|one| {
         let schema = Catalogue::embedded().get(&one.type_name).unwrap();
         (id(one).key(), schema)
     });
-    let linked = draft.link(&BTreeMap::new(), &schemas.collect(), &BTreeSet::new());
+    let found = known
+        .iter()
+        .map(|one| (Outside::Reference(id(one)), vec![id(one)]));
+    let linked = draft.link(&found.collect(), &schemas.collect(), &BTreeSet::new());
     assert!(linked.problems.is_empty(), "{:?}", linked.problems);
     assert_eq!(linked.order, order);
 }
@@ -211,6 +224,11 @@ fn a_binding_is_a_set_and_what_it_tells() {
         "host": {"$reference": "AWS.S3/Bucket/i-1:bucket#/RegionalDomainName"}, "ports": ["443"],
     }]);
     assert_eq!(bound.endpoints, Some(endpoints));
+    let instance = dev
+        .instance(&context(), &Map::new(), &Randoms::default())
+        .unwrap();
+    let told = object(json!({"credentials": bound.credentials, "endpoints": bound.endpoints}));
+    linked(&bound.resources, told, &[&instance[0]], &[0]);
     let shown = format!("{bound:?} {:?} {dev:?}", randoms());
     assert!(
         !shown.contains("s3cr3t") && !shown.contains("iam::1"),

@@ -895,6 +895,11 @@ metadata = "m""#,
         r#"{ Statement = [{ Effect = { "$unknown" = true } }] }"#,
         &["a.toml:27: `$unknown` is not written in files: write `((resource/Path))` instead"],
     ),
+    (
+        "name = \"large\"\n",
+        "name = \"large\"\nparameters.status = {}\n",
+        &["a.toml:41: a preset of the plan sets `status`; take one of them out"],
+    ),
 ];
 
 #[test]
@@ -1030,6 +1035,18 @@ fn there_is_a_bound_to_everything() {
         Some("a.toml:36: this is nested more than 64 deep")
     );
     assert!(first(&nested(100_000)).is_some());
+    // A policy takes any members.
+    let place = |depth: usize| {
+        let place = "/x".repeat(depth - 1);
+        RIGHT
+            .replace("role/Path", &format!("topic/DataProtectionPolicy{place}"))
+            .replace("[binding.parameters.path]", "[parameters.path]")
+    };
+    assert_eq!(first(&place(64)), None);
+    assert_eq!(
+        first(&place(65)).as_deref(),
+        Some("a.toml:30: the place is more than 64 deep")
+    );
     let options = |count: usize| {
         let options: Vec<String> = (0..count)
             .map(|index| format!("\"option {index:05}\""))

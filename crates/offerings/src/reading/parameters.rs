@@ -8,7 +8,7 @@ use ucp_model::excerpt;
 use ucp_schema::{Classes, Patterns};
 
 use crate::fields::Fields;
-use crate::limits::{PARAMETERS_MAX, SCHEMA_MAX_BYTES};
+use crate::limits::{DEPTH_MAX, PARAMETERS_MAX, SCHEMA_MAX_BYTES};
 use crate::parameter::Parameter;
 use crate::place::{Place, cursor, fixed, to_pointer};
 use crate::problem::Problems;
@@ -171,6 +171,10 @@ fn place(
     };
     let schema = head.schema.as_ref()?;
     let path: Vec<String> = path.split('/').map(str::to_owned).collect();
+    if path.len() > DEPTH_MAX {
+        problems.add(line, format!("the place is more than {DEPTH_MAX} deep"));
+        return None;
+    }
     let pointer = to_pointer(&path);
     let type_name = schema.type_name();
     let Some(cursor) = cursor(schema, &path) else {

@@ -184,9 +184,20 @@ pub(super) fn parameters(
     problems: &mut Problems,
 ) -> (Parameters, Parameters) {
     for member in plan.parameters.into_iter().flatten() {
-        if !wide.iter().any(|one| one.parameter.name == member.name) {
-            let message = format!("there is no parameter `{}`", excerpt(&member.name));
-            problems.add(member.line, message);
+        let named = wide.iter().find(|one| one.parameter.name == member.name);
+        match named {
+            None => {
+                let message = format!("there is no parameter `{}`", excerpt(&member.name));
+                problems.add(member.line, message);
+            }
+            Some(one) if is_preset(&one.parameter, &plan.presets) => {
+                let message = format!(
+                    "a preset of the plan sets `{}`; take one of them out",
+                    member.name
+                );
+                problems.add(member.line, message);
+            }
+            Some(_) => {}
         }
     }
     let mut of_owner = |owner: Owner| {
