@@ -177,15 +177,35 @@ pub(crate) fn generation(lease: &Lease) -> Result<i64, Error> {
 
 #[cfg(test)]
 mod tests {
-    use ucp_model::operation::{Kind, ResourceWork};
-    use ucp_model::{Scope, TypeName};
+    use std::collections::BTreeMap;
+
+    use ucp_model::operation::group::{Application, Task};
+    use ucp_model::operation::{GroupWork, Kind, ResourceWork};
+    use ucp_model::{InstanceId, Order, Scope, TypeName};
 
     use super::*;
+
+    fn operation(work: Work) -> Operation {
+        let now = Timestamp::default();
+        Operation {
+            header: Header {
+                id: format!("{:032x}", 1).parse().unwrap(),
+                parent: None,
+                correlation_id: CorrelationId::new("c".to_owned()),
+                caller: "caller".to_owned(),
+                accepted_at: now,
+                due_at: now,
+                cancel_requested_at: None,
+                ended_at: None,
+            },
+            work,
+        }
+    }
 
     /// A program that does not know what is only to be looked at would delete it.
     #[test]
     fn what_is_only_looked_at_is_of_a_later_version() {
-        let operation = |looks_only| {
+        let deleting = |looks_only| {
             let (scope, now) = (
                 Scope::new("aws", "123456789012", "us-west-2"),
                 Timestamp::default(),
@@ -195,20 +215,37 @@ mod tests {
                 looks_only,
                 ..ResourceWork::new(Kind::Delete, scope.unwrap(), type_name.unwrap(), now)
             };
-            Operation {
-                header: Header {
-                    id: format!("{:032x}", 1).parse().unwrap(),
-                    parent: None,
-                    correlation_id: CorrelationId::new("c".to_owned()),
-                    caller: "caller".to_owned(),
-                    accepted_at: now,
-                    due_at: now,
-                    cancel_requested_at: None,
-                    ended_at: None,
-                },
-                work: Work::Resource(Box::new(work)),
-            }
+            operation(Work::Resource(Box::new(work)))
         };
-        assert_eq!([false, true].map(|it| version(&operation(it))), [1, 2]);
+        assert_eq!([false, true].map(|it| version(&deleting(it))), [1, 2]);
+    }
+
+    /// A program that does not know orders would drop it with the first step, and the change that it carries out would not end.
+    #[test]
+    fn an_order_is_of_a_later_version_and_a_kind_of_its_own() {
+        let order = Order {
+            instance: InstanceId {
+                platform: "cf".to_owned(),
+                instance: "i".to_owned(),
+            },
+            binding: None,
+            tags: BTreeMap::new(),
+            after: None,
+            originator: None,
+        };
+        let found = [None, Some(Box::new(order))].map(|order| {
+            let application = Application {
+                members: Vec::new(),
+                has_outputs: false,
+                plan: None,
+                deployment: None,
+                order,
+            };
+            let group = GroupId::new("local", "rg").unwrap();
+            let work = GroupWork::new(group, Task::Apply(application), 0);
+            let operation = operation(Work::Group(Box::new(work)));
+            (version(&operation), kind(&operation.work))
+        });
+        assert_eq!(found, [(1, "applyGroup"), (3, "applyOrder")]);
     }
 }

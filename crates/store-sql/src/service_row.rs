@@ -31,12 +31,8 @@ statements! {
             ORDER BY gone_at, key LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
         DELETE FROM broker_bindings WHERE key "]
         postgres "= ANY(ARRAY(SELECT old_key FROM old))" sqlite "IN (SELECT old_key FROM old)";
-    /// An instance whose bindings were passed over stays. They are looked up for each row: a join could read all of them.
     REMOVE_INSTANCES = ["WITH old AS (
-            SELECT key AS old_key FROM broker_instances
-            WHERE gone_at < $1 AND 0 = COALESCE((
-                SELECT 1 FROM broker_bindings WHERE instance_key = broker_instances.key LIMIT 1
-            ), 0)
+            SELECT key AS old_key FROM broker_instances WHERE gone_at < $1
             ORDER BY gone_at, key LIMIT $2"] lock " FOR UPDATE SKIP LOCKED" [")
         DELETE FROM broker_instances WHERE key "]
         postgres "= ANY(ARRAY(SELECT old_key FROM old))" sqlite "IN (SELECT old_key FROM old)";
@@ -164,15 +160,19 @@ pub(crate) async fn is_any_in(
     Ok(row.is_some())
 }
 
-/// Removes up to `limit` bindings that are gone since before then, and as many instances.
+/// Removes up to `limit` bindings that are gone since before then, or if there are fewer, up to `limit` instances too. No binding
+/// of an instance that is gone outlives it, so those of these instances have been removed before.
 pub(crate) async fn remove_gone(
     transaction: &mut Transaction,
     before: Timestamp,
     limit: usize,
 ) -> Result<u64, Abort> {
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let values = || values![before.as_millis(), limit];
+    let most = i64::try_from(limit).unwrap_or(i64::MAX);
+    let values = || values![before.as_millis(), most];
     let bindings = transaction.execute(REMOVE_BINDINGS, values()).await?;
+    if usize::try_from(bindings).is_ok_and(|bindings| bindings >= limit) {
+        return Ok(bindings);
+    }
     let instances = transaction.execute(REMOVE_INSTANCES, values()).await?;
     Ok(bindings + instances)
 }

@@ -252,7 +252,7 @@ async fn corrupt(store: Sql) {
     at_rest::uncover(&store).await;
     let id = reference_id();
     for (written, damage) in [
-        ("\"version\":1", "\"version\":3"),
+        ("\"version\":1", "\"version\":4"),
         ("\"kind\":\"put\"", "\"kind\":\"x\""),
         ("\"attempt\":0", "\"attempt\":-1"),
         ("\"changes\":[]", "\"changes\":["),
@@ -334,7 +334,7 @@ async fn left_to_others(store: Sql) {
     const TERM: LeaseTerm = LeaseTerm(Duration::from_secs(3_600));
     accept(&store).await;
     at_rest::uncover(&store).await;
-    let (from, to) = ("\"version\":1", "\"version\":3");
+    let (from, to) = ("\"version\":1", "\"version\":4");
     let upgrade = format!("UPDATE operations SET body = replace(body, '{from}', '{to}')");
     let downgrade = format!("UPDATE operations SET body = replace(body, '{to}', '{from}')");
     tamper(&store, &upgrade).await;

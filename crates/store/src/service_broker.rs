@@ -70,7 +70,7 @@ pub trait ServiceBroker: Send + Sync {
     /// [prefix](InstanceId::alias_prefix). Those that have the tags stay as they are, and no event is appended.
     async fn place_order(&self, order: PlaceOrder) -> Result<ServiceInstance, Error>;
 
-    /// Removes up to `limit` bindings, and up to `limit` instances without bindings, that are gone since before `before`,
-    /// earliest first. Returns how many were removed.
+    /// Removes up to `limit` bindings that are gone since before `before`, earliest first, or if there are fewer, up to `limit`
+    /// instances too. Returns how many were removed.
     async fn remove_gone_services(&self, before: Timestamp, limit: usize) -> Result<u64, Error>;
 }

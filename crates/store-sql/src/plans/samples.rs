@@ -536,10 +536,9 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             "service_row::REMOVE_BINDINGS",
             (values![4_000, limit], 3 * PAGE),
         ),
-        // The same, and that they have no bindings.
         (
             "service_row::REMOVE_INSTANCES",
-            (values![2_000, limit], 3 * PAGE),
+            (values![4_000, limit], 3 * PAGE),
         ),
         (
             "sealed::SERVICE_INSTANCES",

@@ -1,9 +1,15 @@
 //! What is known of resources is sealed in the database, whoever reads that.
 
 use serde_json::{Value, json};
+use ucp_model::operation::group::{Application, GroupState};
 use ucp_model::operation::{Options, ReferenceChange, ResourceWork, State, Work};
-use ucp_model::{Baseline, Ended, Lineage};
-use ucp_store::{FinishOperation, ReferenceUpdate, SealedPlace, SealedValues, Stored};
+use ucp_model::{
+    Baseline, BindingId, Change, ChangeKind, Ended, InstanceId, Lineage, Order, Provision,
+    ResourceGroup, ServiceBinding, ServiceInstance,
+};
+use ucp_store::{
+    FinishOperation, PlaceOrder, ReferenceUpdate, SealedPlace, SealedValues, ServiceBroker, Stored,
+};
 
 use super::*;
 use crate::testing::{TestCipher, cipher};
@@ -54,7 +60,8 @@ async fn answers(store: &Sql) -> [Value; 3] {
 /// The columns as the database has them.
 async fn columns(store: &Sql) -> Vec<String> {
     let sql = "SELECT body FROM operations UNION ALL SELECT baseline FROM resource_references
-        UNION ALL SELECT observed FROM resource_references";
+        UNION ALL SELECT observed FROM resource_references UNION ALL SELECT record FROM broker_instances
+        UNION ALL SELECT record FROM broker_bindings";
     let columns: Vec<Option<String>> = match &store.database {
         Database::Postgres { readers, .. } => {
             let rows = readers.fetch(sqlx::query(sql)).await.unwrap();
@@ -141,6 +148,7 @@ on_each_engine! {
     a_row_without_a_lineage_has_that_of_its_key
     what_is_written_meanwhile_is_not_resealed
     what_was_moved_does_not_open
+    what_was_ordered_is_sealed
     without_its_key_a_row_says_so_and_the_group_stays_usable
     without_a_cipher_nothing_is_written
 }
@@ -252,6 +260,124 @@ async fn what_was_moved_does_not_open(store: Sql) {
     tamper(&store, "UPDATE resource_references SET observed = baseline").await;
     let answer = store.get_reference(&reference_id()).await;
     assert!(matches!(answer, Err(Error::Corrupt(_))), "{answer:?}");
+}
+
+/// An order of a binding, with its operation.
+fn order() -> PlaceOrder {
+    let instance = InstanceId {
+        platform: "cf".to_owned(),
+        instance: "i".to_owned(),
+    };
+    let binding = BindingId {
+        instance: instance.clone(),
+        binding: "b".to_owned(),
+    };
+    let application = Application {
+        members: Vec::new(),
+        has_outputs: true,
+        plan: None,
+        deployment: None,
+        order: Some(Box::new(Order {
+            instance: instance.clone(),
+            binding: Some(binding.binding.clone()),
+            tags: BTreeMap::new(),
+            after: None,
+            originator: None,
+        })),
+    };
+    let made = NewResourceGroup {
+        id: group(),
+        location: "global".to_owned(),
+        tags: BTreeMap::new(),
+        body: GroupBody::default(),
+    };
+    let parameters = json!({"secret": CANARY}).as_object().unwrap().clone();
+    PlaceOrder {
+        instance: ServiceInstance {
+            id: instance,
+            group: group(),
+            service: "service".to_owned(),
+            organization: "organization".to_owned(),
+            space: "space".to_owned(),
+            name: None,
+            wanted: Provision {
+                plan: "plan".to_owned(),
+                version: None,
+                parameters: parameters.clone(),
+            },
+            applied: None,
+            randoms: BTreeMap::from([("salt".to_owned(), CANARY.to_owned())]),
+            change: Change::done(ChangeKind::Create, NOW),
+            revision: 0,
+        },
+        expected: None,
+        bindings: vec![ServiceBinding {
+            id: binding,
+            plan: "plan".to_owned(),
+            parameters,
+            bind_resource: None,
+            predecessor: None,
+            randoms: BTreeMap::new(),
+            expires_at: None,
+            renew_before: None,
+            has_resources: true,
+            access: None,
+            change: Change::begun(ChangeKind::Create, operation_id(), NOW),
+        }],
+        group: Some(ResourceGroup::put(None, made, NOW)),
+        tags: Vec::new(),
+        cancels: None,
+        operation: Some(NewOperation {
+            work: NewWork::Group {
+                group: group(),
+                task: Task::Apply(application),
+                declared: None,
+            },
+            ..put()
+        }),
+        placed_at: NOW,
+    }
+}
+
+async fn what_was_ordered_is_sealed(store: Sql) {
+    let new = order();
+    let id = new.bindings[0].id.clone();
+    store.place_order(new).await.unwrap();
+    let claimed = store.claim_due_operations("worker", NOW, TERM, 1).await;
+    let mut claimed = claimed.unwrap().remove(0);
+    let Work::Group(work) = &mut claimed.operation.work else {
+        panic!("an order is carried out by an apply");
+    };
+    work.state = GroupState::Ended(Ended::Succeeded);
+    work.outputs = Some(json!({"b": {"credentials": {"password": CANARY}}}));
+    claimed.operation.header.ended_at = Some(NOW);
+    let end = FinishOperation {
+        operation: claimed.operation,
+        reference: None,
+        baseline: None,
+        leftover: None,
+    };
+    store.finish_operation(&claimed.lease, end).await.unwrap();
+    let read = store.get_service_binding(&id).await.unwrap().unwrap();
+    let credentials = read.access.unwrap().credentials.unwrap();
+    assert_eq!(credentials, json!({"password": CANARY}));
+
+    let found = columns(&store).await;
+    assert_eq!(found.len(), 3);
+    for column in found {
+        assert!(column.starts_with("sealed:"), "{column}");
+        assert!(
+            !column.contains(CANARY) && !column.contains('{'),
+            "{column}"
+        );
+    }
+    // What the operation keeps has none of it, even opened.
+    uncover(&store).await;
+    let columns = columns(&store).await;
+    let operation = &columns[0];
+    assert!(operation.contains("\"order\""), "{operation}");
+    assert!(!operation.contains(CANARY), "{operation}");
+    assert!(columns[1..].iter().all(|column| column.contains(CANARY)));
 }
 
 async fn without_its_key_a_row_says_so_and_the_group_stays_usable(store: Sql) {

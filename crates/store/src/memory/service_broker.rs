@@ -87,20 +87,21 @@ impl ServiceBroker for Memory {
         for key in &bindings {
             tables.service_bindings.remove(key);
         }
-        let all = tables.service_bindings.values();
-        let bound: BTreeSet<String> = all.map(|it| it.id.instance.key()).collect();
+        if bindings.len() >= limit {
+            return Ok(counted(&bindings));
+        }
         let instances = tables.service_instances.iter();
-        let instances = instances.filter(|(key, _)| !bound.contains(*key));
         let instances = instances.filter_map(|(key, it)| Some((it.gone_at()?, key.clone())));
         let instances = earliest(instances, before, limit);
         for key in &instances {
             tables.service_instances.remove(key);
         }
-        Ok(bindings
-            .iter()
-            .chain(&instances)
-            .fold(0, |count, _| count + 1))
+        Ok(counted(&bindings) + counted(&instances))
     }
+}
+
+fn counted(removed: &[String]) -> u64 {
+    removed.iter().fold(0, |count, _| count + 1)
 }
 
 /// Returns the keys of up to `limit` rows that are gone since before then.
