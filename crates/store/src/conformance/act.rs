@@ -24,6 +24,15 @@ pub(super) enum Act {
     Import(u64),
     /// An apply to the group.
     ApplySet(u64),
+    /// An order of a service instance, judged with this revision, or the first one. It cancels operation 11.
+    Order(u64, Option<u64>),
+    /// The same, to delete it.
+    OrderDeletion(u64, u64),
+    /// The end of the operation of an order.
+    FinishOrder(u64),
+    /// Deletes the instance without an operation.
+    DeleteService(u64),
+    RemoveGoneServices,
     Put(u64, &'static str),
     /// Keeps a plan, and approves or rejects it. The first number of the acts on plans is that of the plan.
     KeepPlan(u64),

@@ -45,7 +45,7 @@ fn provision(plan: &str) -> Provision {
 }
 
 /// An instance in `rg`.
-fn instance(name: &str, change: Change) -> ServiceInstance {
+pub(super) fn instance(name: &str, change: Change) -> ServiceInstance {
     ServiceInstance {
         id: instance_id(name),
         group: group("rg"),
@@ -61,7 +61,7 @@ fn instance(name: &str, change: Change) -> ServiceInstance {
     }
 }
 
-fn binding(instance: &str, name: &str, change: Change) -> ServiceBinding {
+pub(super) fn binding(instance: &str, name: &str, change: Change) -> ServiceBinding {
     ServiceBinding {
         id: binding_id(instance, name),
         plan: "dev".to_owned(),
@@ -82,23 +82,28 @@ fn begun(kind: ChangeKind, number: u64) -> Change {
     Change::begun(kind, operation_id(number), at(10))
 }
 
-fn done(kind: ChangeKind) -> Change {
+pub(super) fn done(kind: ChangeKind) -> Change {
     Change::done(kind, at(10))
 }
 
-/// An apply to `rg` that carries out an order of the instance, or of its binding.
-fn ordering(number: u64, instance: &str, binding: Option<&str>) -> NewOperation {
+/// An apply that carries out an order of the instance, or of its binding.
+pub(super) fn ordering(instance: InstanceId, binding: Option<&str>) -> Application {
     let order = Order {
-        instance: instance_id(instance),
+        instance,
         binding: binding.map(str::to_owned),
         tags: BTreeMap::new(),
         after: None,
         originator: None,
     };
-    let application = Application {
+    Application {
         order: Some(Box::new(order)),
         ..no_members()
-    };
+    }
+}
+
+/// The same, to `rg`.
+fn carrying_out(number: u64, instance: &str, binding: Option<&str>) -> NewOperation {
+    let application = ordering(instance_id(instance), binding);
     on_group(number, "rg", Task::Apply(application))
 }
 
@@ -107,7 +112,7 @@ fn made_group() -> ResourceGroup {
 }
 
 /// An order of an instance as it is to be, without an operation.
-fn order(instance: ServiceInstance, expected: Option<u64>) -> PlaceOrder {
+pub(super) fn order(instance: ServiceInstance, expected: Option<u64>) -> PlaceOrder {
     PlaceOrder {
         instance,
         expected,
@@ -123,7 +128,7 @@ fn order(instance: ServiceInstance, expected: Option<u64>) -> PlaceOrder {
 /// The creation of an instance by an operation.
 fn creation(number: u64, name: &str) -> PlaceOrder {
     PlaceOrder {
-        operation: Some(ordering(number, name, None)),
+        operation: Some(carrying_out(number, name, None)),
         ..order(instance(name, begun(ChangeKind::Create, number)), None)
     }
 }
@@ -199,7 +204,7 @@ async fn with_binding(store: &Engine, number: u64, instance: &str, name: &str) -
         store,
         PlaceOrder {
             bindings: vec![new],
-            operation: Some(ordering(number, instance, Some(name))),
+            operation: Some(carrying_out(number, instance, Some(name))),
             ..order(current.clone(), Some(current.revision))
         },
     )
@@ -269,7 +274,7 @@ pub async fn an_order_is_placed(store: Engine) {
     // What an order is about is never another instance, nor another group.
     for strange in [
         PlaceOrder {
-            operation: Some(ordering(2, "other", None)),
+            operation: Some(carrying_out(2, "other", None)),
             ..creation(2, "j")
         },
         PlaceOrder {
@@ -486,7 +491,7 @@ pub async fn the_end_of_an_order_is_that_of_the_change(store: Engine) {
             let mut before = instance(&name, begun(kind, number));
             before.applied = (kind != ChangeKind::Create).then(|| provision("old"));
             let new = PlaceOrder {
-                operation: Some(ordering(number, &name, None)),
+                operation: Some(carrying_out(number, &name, None)),
                 ..order(before, None)
             };
             place(&store, new).await;
@@ -518,7 +523,7 @@ pub async fn the_end_of_an_order_of_a_binding_is_that_of_its_change(store: Engin
     let failure = Failure::new("NotStabilized", "It did not stabilise.");
     let bind = |expected: &ServiceInstance, number, kind| PlaceOrder {
         bindings: vec![binding("i", "b", begun(kind, number))],
-        operation: Some(ordering(number, "i", Some("b"))),
+        operation: Some(carrying_out(number, "i", Some("b"))),
         ..order(expected.clone(), Some(expected.revision))
     };
     let mut current = recorded(&store, "i").await.unwrap();
@@ -581,7 +586,7 @@ pub async fn a_change_that_was_replaced_has_no_end(store: Engine) {
     store.accept_child(&claimed.lease, child).await.unwrap();
     let delete = PlaceOrder {
         cancels: Some(operation_id(1)),
-        operation: Some(ordering(3, "i", None)),
+        operation: Some(carrying_out(3, "i", None)),
         placed_at: at(12),
         ..order(instance("i", begun(ChangeKind::Delete, 3)), Some(1))
     };
@@ -606,7 +611,7 @@ pub async fn what_an_update_hands_out_is_laid_over(store: Engine) {
     let current = recorded(&store, "i").await.unwrap();
     let never = binding("i", "never", done(ChangeKind::Create));
     let update = |number, expected: u64| PlaceOrder {
-        operation: Some(ordering(number, "i", None)),
+        operation: Some(carrying_out(number, "i", None)),
         ..order(
             ServiceInstance {
                 change: begun(ChangeKind::Update, number),
@@ -674,7 +679,7 @@ pub async fn the_bindings_of_a_deleted_instance_are_deleted(store: Engine) {
     let deleted = async |number, name: &str, ended: Ended| {
         let current = recorded(&store, name).await.unwrap();
         let delete = PlaceOrder {
-            operation: Some(ordering(number, name, None)),
+            operation: Some(carrying_out(number, name, None)),
             ..order(
                 ServiceInstance {
                     change: begun(ChangeKind::Delete, number),

@@ -397,6 +397,7 @@ macro_rules! races {
             uses_of_a_plan
             moves_of_references
             moves_that_are_taken_back
+            orders_of_a_service
             the_deletion_of_a_group
             parent_and_children
             spellings_of_a_resource

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde_json::json;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Kind, ReferenceChange, ReplacementPolicy, Replacing, Resolve};
 use ucp_model::{
-    CredentialKind, Ended, Identifier, LeftoverReason, NewCredential, NewLeftover, Operation,
-    PlanPolicy, Reference, Scope, Target,
+    Access, Change, ChangeKind, CredentialKind, Ended, Identifier, LeftoverReason, NewCredential,
+    NewLeftover, Operation, PlanPolicy, Reference, ResourceGroup, Scope, ServiceInstance, Target,
 };
 
 use super::act::Act;
+use super::broker::{binding, done, instance, order, ordering};
 use super::deploying::deploying;
 use super::fixture::*;
 use super::kept_plans::{plan, review, under};
@@ -21,8 +23,8 @@ use super::respelling::respelled;
 use super::stage::Stage;
 use crate::{
     Adoption, ApplyRefactor, Claimed, FinishOperation, GroupUpdate, LeaseTerm, NewLook,
-    NewOperation, NewResourceWork, Precondition, ReferenceUpdate, Sealed, SealedKey, SealedPlace,
-    TagsUpdate, TypeSchema, rules,
+    NewOperation, NewResourceWork, PlaceOrder, Precondition, ReferenceUpdate, Sealed, SealedKey,
+    SealedPlace, TagsUpdate, TypeSchema, rules,
 };
 
 impl Stage {
@@ -141,6 +143,38 @@ impl Stage {
             Act::ApplySet(number) => {
                 let new = self.on_group(number, Task::Apply(no_members()));
                 format!("{:?}", store.accept_operation(new).await)
+            }
+            Act::Order(number, expected) => {
+                let order = self.order(number, ChangeKind::Update, expected);
+                format!("{:?}", store.place_order(order).await)
+            }
+            Act::OrderDeletion(number, expected) => {
+                let order = self.order(number, ChangeKind::Delete, Some(expected));
+                format!("{:?}", store.place_order(order).await)
+            }
+            Act::FinishOrder(number) => {
+                self.finish(number, |claimed| {
+                    let outputs = json!({ "b": { "credentials": { "number": number } } });
+                    let end = end_on_group(&claimed.operation, Ended::Succeeded, at(30));
+                    FinishOperation {
+                        operation: stepped_on_group(&end.operation, |work| {
+                            work.outputs = Some(outputs);
+                        }),
+                        ..end
+                    }
+                })
+                .await
+            }
+            Act::DeleteService(expected) => {
+                let mut order = self.order(0, ChangeKind::Delete, Some(expected));
+                order.instance.delete(at(10));
+                order.operation = None;
+                format!("{:?}", store.place_order(order).await)
+            }
+            Act::RemoveGoneServices => {
+                // How many there were depends on the other stages.
+                let removed = store.remove_gone_services(at(2_000), usize::MAX).await;
+                format!("{:?}", removed.map(drop))
             }
             Act::Put(number, name) => self.accept(self.put(number, name)).await,
             Act::PutNamed(number, name, resource) => {
@@ -552,6 +586,45 @@ impl Stage {
                 let removed = store.remove_events(at(1_000), usize::MAX).await;
                 format!("{:?}", removed.map(drop))
             }
+        }
+    }
+
+    /// An order of the service instance of the stage. The first one makes a binding that stands, and one that is gone, which each
+    /// later one makes anew.
+    fn order(&self, number: u64, kind: ChangeKind, expected: Option<u64>) -> PlaceOrder {
+        let id = self.instance();
+        let mut stands = binding("s", "b", done(ChangeKind::Create));
+        stands.lay_over(Access::default());
+        let mut anew = binding("s", "gone", done(ChangeKind::Create));
+        if expected.is_none() {
+            anew.delete(at(10));
+        }
+        let mut bindings = match expected {
+            None => vec![stands, anew],
+            Some(_) => vec![anew],
+        };
+        for binding in &mut bindings {
+            binding.id.instance = id.clone();
+        }
+        let task = Task::Apply(ordering(id.clone(), None));
+        PlaceOrder {
+            bindings,
+            group: Some(ResourceGroup::put(
+                None,
+                put_group(self.group(), "global", ""),
+                at(10),
+            )),
+            tags: vec![("order".to_owned(), number.to_string())],
+            cancels: Some(self.id(11)),
+            operation: Some(self.on_group(number, task)),
+            ..order(
+                ServiceInstance {
+                    id,
+                    group: self.group(),
+                    ..instance("s", Change::begun(kind, self.id(number), at(10)))
+                },
+                expected,
+            )
         }
     }
 

@@ -365,6 +365,60 @@ pub async fn uses_of_a_plan(store: Engine, database: &dyn Database) {
     race.both(Act::Apply(1, "x"), Act::RemovePlans).await;
 }
 
+/// Orders of one service instance, against each other, the ends of their operations, and what is done to their group.
+pub async fn orders_of_a_service(store: Engine, database: &dyn Database) {
+    let mut race = Race::new(store, database);
+    // The first ones make the group, or find it.
+    for before in [&[][..], &[Act::PutGroup]] {
+        race.after(before);
+        let first = Act::Order(11, None);
+        race.both(first, Act::Order(2, None)).await;
+        race.both(first, Act::PutGroup).await;
+        race.both(first, Act::DeleteGroup(3)).await;
+        race.both(first, Act::ApplySet(4)).await;
+        race.run(Act::RequireApproval, &[first]).await;
+    }
+
+    race.after(&[
+        Act::PutGroup,
+        Act::Put(1, "s:r"),
+        Act::CarryOut(1, "x"),
+        Act::Read("s:r"),
+        Act::Order(11, None),
+        Act::Claim,
+    ]);
+    for act in [Act::Order(2, Some(1)), Act::OrderDeletion(2, 1)] {
+        race.both(act, Act::Order(3, Some(1))).await;
+        race.both(act, Act::FinishOrder(11)).await;
+        race.both(act, Act::Cancel(11)).await;
+        race.both(act, Act::RemoveGoneServices).await;
+        race.both(act, Act::Own("s:r")).await;
+        race.both(act, Act::Put(4, "s:r")).await;
+        race.both(act, Act::DeleteAsChild(4, 11, "s:r")).await;
+        race.both(act, Act::Deploy(1, 4, "s:r", "i")).await;
+    }
+
+    // The instance is deleted, and ordered again.
+    race.after(&[
+        Act::Order(11, None),
+        Act::Claim,
+        Act::FinishOrder(11),
+        Act::DeleteService(2),
+    ]);
+    let again = Act::Order(2, Some(3));
+    race.both(again, Act::RemoveGoneServices).await;
+    race.both(again, Act::DeleteGroup(3)).await;
+    race.both(Act::RemoveGoneServices, Act::RemoveGoneServices)
+        .await;
+    race.both(Act::RemoveGoneServices, Act::DeleteGroup(3))
+        .await;
+
+    // Two ends in one group, one of which is that of the deletion.
+    race.after(&[Act::Order(11, None), Act::OrderDeletion(2, 1), Act::Claim]);
+    race.both(Act::FinishOrder(11), Act::FinishOrder(2)).await;
+    race.both(Act::FinishOrder(2), Act::DeleteGroup(3)).await;
+}
+
 /// Operations that were accepted under different spellings of one resource.
 pub async fn spellings_of_a_resource(store: Engine, database: &dyn Database) {
     let mut race = Race::new(store, database);

@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Header, Kind};
 use ucp_model::{
-    CredentialId, GroupId, LeftoverId, OperationId, PlanId, PlaneId, PlaneKind, RefactorId,
-    Reference, ReferenceId, Register, RoleAssignmentId, Scope,
+    BindingId, CredentialId, GroupId, InstanceId, LeftoverId, OperationId, PlanId, PlaneId,
+    PlaneKind, RefactorId, Reference, ReferenceId, Register, RoleAssignmentId, Scope,
 };
 
 use super::fixture::*;
@@ -19,9 +19,10 @@ use crate::{
 };
 
 const GROUP: &str = "rg";
-const ALIASES: [&str; 15] = [
-    "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "late",
+const ALIASES: [&str; 16] = [
+    "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "late", "s:r",
 ];
+const BINDINGS: [&str; 2] = ["b", "gone"];
 const PLANS: u64 = 3;
 const REFACTORS: u64 = 2;
 const OPERATIONS: u64 = 24;
@@ -69,6 +70,19 @@ impl Stage {
         for number in 1..=REFACTORS {
             let refactor = store.get_refactor(self.refactor(number)).await;
             state.push(format!("{refactor:?}"));
+        }
+        let id = self.instance();
+        let instance = answered(async || store.get_service_instance(&id).await).await;
+        state.push(format!("{instance:?}"));
+        for name in BINDINGS {
+            let id = BindingId {
+                instance: id.clone(),
+                binding: name.to_owned(),
+            };
+            let binding = answered(async || store.get_service_binding(&id).await).await;
+            let access = binding.as_ref().and_then(|it| it.access.as_ref());
+            let credentials = access.map(|access| &access.credentials);
+            state.push(format!("{binding:?} {credentials:?}"));
         }
         let group = self.group();
         let references = store.list_references(&group, None, None, usize::MAX);
@@ -183,6 +197,14 @@ impl Stage {
 
     pub(super) fn plan(&self, number: u64) -> PlanId {
         PlanId(self.id(90 + number).0)
+    }
+
+    /// A service instance, whose references are those of aliases that begin with `s:`.
+    pub(super) fn instance(&self) -> InstanceId {
+        InstanceId {
+            platform: format!("cf{}", self.name),
+            instance: "s".to_owned(),
+        }
     }
 
     pub(super) fn refactor(&self, number: u64) -> RefactorId {

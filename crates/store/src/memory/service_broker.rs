@@ -95,6 +95,9 @@ impl ServiceBroker for Memory {
         let instances = earliest(instances, before, limit);
         for key in &instances {
             tables.service_instances.remove(key);
+            tables
+                .service_bindings
+                .retain(|_, binding| binding.id.instance.key() != *key);
         }
         Ok(counted(&bindings) + counted(&instances))
     }

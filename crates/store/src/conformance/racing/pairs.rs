@@ -12,7 +12,8 @@ use crate::Memory;
 /// for it. A put of `b` and a deletion of `d` are under way, the latter as the child of an import; those of `e` and `f`
 /// have yet to learn how AWS spells `mydb`. `old` is left over. What came of a create of `j` is
 /// unknown, and of one of `k`, which may have made `x`, and which a put under way abandons. One plan is open, and a put of `n`
-/// carries out a member of another. The lease on a put elsewhere has run out, and a deletion of
+/// carries out a member of another. An order of a service
+/// instance is under way, which `s:r` is of; one of its bindings is gone. The lease on a put elsewhere has run out, and a deletion of
 /// a resource without an alias is due.
 const BEFORE: &[Act] = &[
     Act::PutPlane,
@@ -29,12 +30,14 @@ const BEFORE: &[Act] = &[
     Act::Put(3, "d"),
     Act::Put(13, "g"),
     Act::Put(14, "h"),
+    Act::Put(7, "s:r"),
     Act::Claim,
     Act::Apply(1, "x"),
     Act::Apply(2, "x"),
     Act::Leave(3, "y", "old"),
     Act::Apply(13, "r"),
     Act::Apply(14, "r"),
+    Act::Apply(7, "sr"),
     Act::Put(4, "b"),
     Act::Import(5),
     Act::PutNamed(9, "e", "MyDB"),
@@ -56,6 +59,7 @@ const BEFORE: &[Act] = &[
     Act::LoseTrack(16),
     Act::LoseTrackOf(18, "x"),
     Act::Abandon(17, "k"),
+    Act::Order(11, None),
     Act::Claim,
     Act::DeleteByName(8, "due"),
 ];
@@ -77,6 +81,10 @@ const WRITERS: &[Writer] = &[
     |new| Act::DeleteGroup(new),
     |new| Act::Import(new),
     |new| Act::ApplySet(new),
+    |new| Act::Order(new, Some(1)),
+    |new| Act::OrderDeletion(new, 1),
+    |_| Act::FinishOrder(11),
+    |_| Act::RemoveGoneServices,
     |new| Act::Retry(new, 3, "old"),
     |_| Act::ForgetLeftover(3),
     |_| Act::ClaimLeftovers,
