@@ -56,6 +56,8 @@ impl ServiceBroker for Memory {
         let tagged = tables.tagged(&order)?;
 
         // What the acceptance writes, it writes after its last check.
+        let cancelled = order.cancels;
+        let cancelled = cancelled.filter(|id| tables.operations.contains_key(id));
         let is_made = made.is_some();
         if let Some(made) = made {
             tables.groups.insert(group_key.clone(), made);
@@ -68,7 +70,7 @@ impl ServiceBroker for Memory {
             }
             return Err(refused);
         }
-        if let Some(cancelled) = order.cancels {
+        if let Some(cancelled) = cancelled {
             tables.request_cancel(cancelled, order.placed_at);
         }
         for reference in tagged {
