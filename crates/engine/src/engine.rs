@@ -384,7 +384,9 @@ impl Stepper<'_> {
         if let Err(error) = store.finish_operation(&self.claimed.lease, finish).await {
             return Ok(Err(taken(error, &operation)?));
         }
-        self.engine.parts.progress.progressed(&operation);
+        // Those who wait are shown what is stored.
+        let kept = ucp_store::rules::kept(&operation);
+        self.engine.parts.progress.progressed(&kept);
         info!(kind, outcome, code, reason, "operation ended");
         if let Some(NewLeftover {
             identifier, reason, ..

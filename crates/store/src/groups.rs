@@ -140,7 +140,7 @@ pub trait Groups: Send + Sync {
     /// - [`Error::Busy`] if an operation on one of its references, or an import into it, is live.
     /// - [`GroupDeletion::Owns`] if it owns a resource at another place than those that are `deletable`.
     /// - [`GroupDeletion::Removed`] if it has no references and no leftovers that are [ours](ucp_model::LeftoverReason::is_ours): it
-    ///   is removed, with its other leftovers.
+    ///   is removed, with its other leftovers and its service instances.
     /// - [`GroupDeletion::Accepted`]: the operation is recorded and due at once. Its total is the number of owned
     ///   references. From now on only its children may change the group or its references.
     async fn delete_resource_group(

@@ -340,7 +340,7 @@ pub trait Operations: Send + Sync {
     /// new reason, reference, operation and failure, and is tried anew; it keeps its name and the time of its entry.
     ///
     /// When the deletion of a group succeeds, every reference of the group is forgotten, with an event each, and the
-    /// group is removed with its leftovers; [`Error::Busy`] if one of them has a live operation. If the deletion does not succeed, the group
+    /// group is removed with its leftovers and its service instances; [`Error::Busy`] if one of them has a live operation. If the deletion does not succeed, the group
     /// is usable again.
     ///
     /// What came of it is written to the plan that it carries out.

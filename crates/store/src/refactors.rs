@@ -60,7 +60,7 @@ pub trait Refactors: Send + Sync {
     ///
     /// Of the groups in `groups.remove` those are removed that something moves out of, or that the refactor which is taken back
     /// has created. A group stays if anything would be lost with it that its record does not have: if it has a reference, a live
-    /// operation or a leftover, or if a role assignment names it. It stays if it has a plan policy and `keeps_plan_policy`.
+    /// operation, a leftover or a service instance that is not gone, or if a role assignment names it. It stays if it has a plan policy and `keeps_plan_policy`.
     ///
     /// A reference keeps its lineage, its AWS resource, its ownership, its tags, what was declared and what was observed. It gets
     /// the next revision, and an ETag that its new id never had. The record tells what was [written](ucp_model::Reference::written)

@@ -39,7 +39,9 @@ impl ServiceBroker for Memory {
             Some(_) => None,
             None => order.group.clone(),
         };
-        let group = recorded.or(made.clone()).ok_or(Error::NoSuchGroup)?;
+        let group = recorded
+            .or_else(|| made.clone())
+            .ok_or(Error::NoSuchGroup)?;
         if let Some(deletion) = group.body.deletion {
             return Err(Error::GroupDeleting(deletion));
         }
