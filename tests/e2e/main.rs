@@ -10,6 +10,7 @@ mod authentication;
 mod aws_errors;
 mod azure_credentials;
 mod bad_input;
+mod broker;
 mod by_name;
 mod cancels;
 mod conventions;

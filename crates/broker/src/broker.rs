@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use ucp_app::App;
+use ucp_app::{App, Platform};
 use ucp_audit::Auditor;
 use ucp_authentication::Failures;
 use ucp_metrics::Metrics;
@@ -52,20 +52,14 @@ pub(crate) struct Broker {
     pub(crate) parts: Parts,
     pub(crate) settings: Settings,
     pub(crate) failures: Failures,
-    /// The catalog of each platform, by its name.
-    catalogs: BTreeMap<String, Catalog>,
+    /// The catalog of each platform, by its name, once it was asked for.
+    catalogs: BTreeMap<String, OnceLock<Catalog>>,
 }
 
 impl Broker {
     pub(crate) fn new(parts: Parts, settings: Settings) -> Self {
         let platforms = settings.platforms.iter();
-        let catalogs = platforms.map(|account| {
-            let platform = &account.platform;
-            let catalog = settings
-                .offerings
-                .catalog(|offering| platform.may_order(offering));
-            (platform.name.clone(), Catalog::of(&catalog))
-        });
+        let catalogs = platforms.map(|it| (it.platform.name.clone(), OnceLock::new()));
         Self {
             catalogs: catalogs.collect(),
             failures: Failures::default(),
@@ -74,8 +68,14 @@ impl Broker {
         }
     }
 
-    pub(crate) fn catalog(&self, platform: &str) -> Option<&Catalog> {
-        self.catalogs.get(platform)
+    /// Returns what a platform may order.
+    pub(crate) fn catalog(&self, platform: &Platform) -> Option<&Catalog> {
+        let catalog = self.catalogs.get(&platform.name)?;
+        let offerings = &self.settings.offerings;
+        let catalog = catalog.get_or_init(|| {
+            Catalog::of(&offerings.catalog(|offering| platform.may_order(offering)))
+        });
+        Some(catalog)
     }
 
     /// Returns the seconds after which a running operation should be asked about again.

@@ -51,7 +51,7 @@ pub(crate) async fn get(
     Extension(account): Extension<Arc<PlatformAccount>>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let catalog = broker.catalog(&account.platform.name);
+    let catalog = broker.catalog(&account.platform);
     let catalog = catalog.ok_or_else(Problem::internal)?;
     let etag = [(ETAG, catalog.etag.clone())];
     if catalog.is_named_by(&headers) {

@@ -18,6 +18,7 @@ use ucp_simulator::Simulator;
 use ucp_store::{Memory, Store};
 
 use crate::aws::{Hanging, Held, Ordered, OtherNames, OwnAccounts};
+use crate::broker;
 use crate::callers::{self, Callers, Names};
 use crate::crashes::{Crashes, Mishap};
 use crate::log::Log;
@@ -47,7 +48,6 @@ pub struct Builder {
     rates: Rates,
     audit_log: Option<Lines>,
     authentication: ucp_authentication::Settings,
-    broker: Option<ucp_broker::Settings>,
     mishap: Option<(Mishap, CrashTurn)>,
     pool: CpuPool,
     seed: u64,
@@ -76,7 +76,6 @@ impl World {
             rates: Rates::default(),
             audit_log: None,
             authentication: ucp_authentication::Settings::default(),
-            broker: None,
             mishap: None,
             pool: CpuPool::new(),
             seed: 7,
@@ -114,14 +113,6 @@ impl Builder {
     /// Serves planes under `path_base`, which request paths must include.
     pub fn path_base(self, path_base: PathBase) -> Self {
         Self { path_base, ..self }
-    }
-
-    /// Serves the Open Service Broker API too.
-    pub fn broker(self, broker: ucp_broker::Settings) -> Self {
-        Self {
-            broker: Some(broker),
-            ..self
-        }
     }
 
     /// Sets the default tags of the server.
@@ -302,7 +293,6 @@ impl Builder {
             quotas: self.quotas,
             schema_source: self.schema_source,
             authentication: self.authentication,
-            broker: self.broker,
             ..settings(self.path_base.clone(), self.default_tags, self.verdict_wait)
         };
         settings.engine.ownership_tags = self.ownership_tags;
@@ -366,7 +356,7 @@ fn settings(path_base: PathBase, default_tags: DefaultTags, verdict_wait: Durati
             },
         },
         authentication: ucp_authentication::Settings::default(),
-        broker: None,
+        broker: Some(broker::settings()),
         engine: ucp_engine::Settings {
             owner: "world".to_owned(),
             lease: LEASE,

@@ -10,6 +10,7 @@
 mod accounts;
 mod audit;
 mod aws;
+mod broker;
 mod builder;
 mod callers;
 mod clock;
@@ -25,6 +26,7 @@ mod world;
 pub use macro_rules_attribute::apply;
 
 pub use aws::FOREIGN_ACCOUNT;
+pub use broker::{PLATFORMS, SYNC_WAIT};
 pub use builder::Builder;
 pub use clock::ManualClock;
 pub use crash_everywhere::{crash_everywhere, disturb_everywhere};

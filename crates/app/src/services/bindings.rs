@@ -7,7 +7,7 @@ use ucp_model::operation::ReplacementPolicy;
 use ucp_model::{
     Access, BindingId, Change, ChangeKind, ServiceBinding, ServiceInstance, Timestamp,
 };
-use ucp_offerings::{BoundSet, Offering, Plan, Randoms};
+use ucp_offerings::{BoundSet, Offering, Offerings, Plan, Randoms};
 
 use super::instances::{
     context, invalid, judge_plan, judge_service, no_such_instance, reference_tags, running, tags,
@@ -120,7 +120,16 @@ impl App {
         }
         let parameters = match &predecessor {
             Some(predecessor) => predecessor.parameters.clone(),
-            None => plan.judge_binding(&new.parameters).map_err(invalid)?,
+            None => {
+                let given = new.parameters.clone();
+                let (service, plan) = (row.service.clone(), plan.id().to_owned());
+                let judge = move |offerings: &Offerings| {
+                    let plan = offerings.offering(&service)?.plan(&plan)?;
+                    Some(plan.judge_binding(&given))
+                };
+                let parameters = self.judge_parameters(request, &new.parameters, judge);
+                parameters.await?.map_err(invalid)?
+            }
         };
         let found = self.service_binding(&id).await?;
         let existing = found.as_ref().filter(|it| !it.is_gone());

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 use ucp_model::operation::ReplacementPolicy;
 use ucp_model::{Change, ChangeKind, InstanceId, Provision, ServiceBinding, ServiceInstance};
-use ucp_offerings::{Context, Edge, Offering, Plan, Randoms, Refusal, Unfilled};
+use ucp_offerings::{Context, Edge, Offering, Offerings, Plan, Randoms, Refusal, Unfilled};
 
 use super::ordering::{NewOrder, ReferenceOf, Works};
 use super::{Ordered, Platform, ServiceRejection, ServiceRequest};
@@ -83,7 +83,14 @@ impl App {
         let plan = request.plan(offering, &new.plan)?;
         let group = request.group(&new.space)?;
         judge_version(plan, new.version.as_deref())?;
-        let parameters = plan.judge_create(&new.parameters).map_err(invalid)?;
+        let given = new.parameters.clone();
+        let (service, plan_id) = (new.service.clone(), new.plan.clone());
+        let judge = move |offerings: &Offerings| {
+            let plan = offerings.offering(&service)?.plan(&plan_id)?;
+            Some(plan.judge_create(&given))
+        };
+        let parameters = self.judge_parameters(request, &new.parameters, judge);
+        let parameters = parameters.await?.map_err(invalid)?;
         let id = request.instance_id(&new.instance);
         let wanted = Provision {
             plan: plan.id().to_owned(),
@@ -211,10 +218,17 @@ impl App {
                 plan.name()
             )));
         };
-        let parameters = current
-            .unwrap_or(plan)
-            .judge_update(plan, &base.parameters, &update.parameters)
-            .map_err(refused)?;
+        let given = update.parameters.clone();
+        let kept = base.parameters.clone();
+        let (service, from, to) = (row.service.clone(), base.plan.clone(), plan.id().to_owned());
+        let judge = move |offerings: &Offerings| {
+            let offering = offerings.offering(&service)?;
+            let to = offering.plan(&to)?;
+            let from = offering.plan(&from).unwrap_or(to);
+            Some(from.judge_update(to, &kept, &given))
+        };
+        let parameters = self.judge_parameters(request, &update.parameters, judge);
+        let parameters = parameters.await?.map_err(refused)?;
         let wanted = Provision {
             plan: plan.id().to_owned(),
             version: plan.version().map(str::to_owned),
@@ -587,5 +601,6 @@ pub(super) fn unfilled(unfilled: Unfilled) -> ServiceRejection {
 
 pub(super) fn invalid(objections: Vec<ucp_offerings::Objection>) -> ServiceRejection {
     let objections = objections.iter().map(ToString::to_string);
-    ServiceRejection::Invalid(objections.collect::<Vec<_>>().join(" "))
+    let objections = objections.collect::<Vec<_>>().join("; ");
+    ServiceRejection::Invalid(format!("parameters: {objections}."))
 }

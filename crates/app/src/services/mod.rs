@@ -16,15 +16,19 @@ pub use last_operation::{LastOperation, Progress};
 pub use refused::ServiceRejection;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::{Map, Value};
 use ucp_model::{GroupId, InstanceId, OperationId, Originator, Scope};
 use ucp_offerings::{Offering, Offerings, Plan};
 
-use crate::Caller;
+use crate::{App, Caller, Rejection};
 
 /// The plane of the groups that instances live in.
 const PLANE: &str = "local";
+/// The size of parameters that are judged where the request is served.
+const QUICK_MAX_BYTES: usize = 4 * 1024;
 
 /// A platform that orders services, as the configuration has it.
 #[derive(Clone, Debug)]
@@ -42,7 +46,7 @@ pub struct ServiceRequest<'a> {
     /// The platform.
     pub platform: &'a Platform,
     /// What is on offer.
-    pub offerings: &'a Offerings,
+    pub offerings: &'a Arc<Offerings>,
     /// Who is calling, for the operation and its events.
     pub caller: &'a Caller,
     /// The person at whose request the platform calls.
@@ -69,6 +73,23 @@ impl Platform {
     pub fn may_order(&self, offering: &Offering) -> bool {
         let offerings = self.offerings.as_ref();
         offerings.is_none_or(|names| names.contains(offering.name()))
+    }
+}
+
+impl App {
+    /// Judges parameters. Large ones take CPU time.
+    async fn judge_parameters<T: Send + 'static>(
+        &self,
+        request: &ServiceRequest<'_>,
+        given: &Map<String, Value>,
+        judge: impl FnOnce(&Offerings) -> Option<T> + Send + 'static,
+    ) -> Result<T, ServiceRejection> {
+        let is_quick = serde_json::to_vec(given).is_ok_and(|text| text.len() <= QUICK_MAX_BYTES);
+        let offerings = Arc::clone(request.offerings);
+        let judged = self
+            .judge_aside(is_quick, move || judge(&offerings))
+            .await?;
+        judged.ok_or_else(|| Rejection::Internal("an offering was lost".into()).into())
     }
 }
 

@@ -1,5 +1,7 @@
 use ucp_model::{ErrorCode, Failure};
 
+use ucp_store::BINDINGS_MAX;
+
 use crate::Rejection;
 
 /// The reason for refusing an order, in the terms of the Open Service Broker API.
@@ -84,6 +86,17 @@ impl ServiceRejection {
             ucp_store::Error::Busy(operation) | ucp_store::Error::GroupDeleting(operation) => {
                 Self::busy(operation)
             }
+            ucp_store::Error::TooManyBindings => {
+                let message = format!(
+                    "The instance has {BINDINGS_MAX} bindings, and no more may be. Delete one."
+                );
+                let failure = Failure::new(ErrorCode::QuotaExceeded, message);
+                Self::Other(Rejection::QuotaExceeded(failure))
+            }
+            ucp_store::Error::TooManyTags => Self::Conflict(
+                "A reference of the instance has too many tags for those of the broker. Remove some."
+                    .to_owned(),
+            ),
             other => Self::Other(other.into()),
         }
     }

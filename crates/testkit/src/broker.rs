@@ -1,0 +1,56 @@
+//! The service broker of every world.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use ucp_app::Platform;
+use ucp_broker::{PlatformAccount, Platforms, Settings};
+use ucp_model::Scope;
+use ucp_offerings::{Offerings, SourceFile};
+use ucp_schema::Catalogue;
+use zeroize::Zeroizing;
+
+use crate::{ACCOUNT, REGION};
+
+/// The platforms that sign in with their name and the password `password`. The second one may order buckets only.
+pub const PLATFORMS: [&str; 2] = ["cf", "k8s"];
+/// How long a platform that does not poll waits.
+pub const SYNC_WAIT: Duration = Duration::from_secs(20);
+
+static OFFERINGS: LazyLock<Arc<Offerings>> = LazyLock::new(|| {
+    let file = |name: &str, text: &str| SourceFile {
+        name: name.to_owned(),
+        text: text.to_owned(),
+    };
+    let files = [
+        file(
+            "bucket.toml",
+            include_str!("../../../api/examples/broker/offerings/bucket.toml"),
+        ),
+        file("logs.toml", include_str!("broker/logs.toml")),
+        file("net.toml", include_str!("broker/net.toml")),
+    ];
+    let read = Offerings::read(&files, &Catalogue::embedded());
+    Arc::new(read.unwrap_or_else(|problems| panic!("{problems:?}")))
+});
+
+pub(crate) fn settings() -> Settings {
+    let platforms = PLATFORMS.into_iter().map(|name| PlatformAccount {
+        platform: Platform {
+            name: name.to_owned(),
+            scope: Scope::new("aws", ACCOUNT, REGION).expect("a scope"),
+            offerings: (name == "k8s").then(|| BTreeSet::from(["bucket".to_owned()])),
+        },
+        username: name.to_owned(),
+        passwords: ["older", "password"]
+            .map(|it| Zeroizing::new(it.to_owned()))
+            .into(),
+    });
+    Settings {
+        offerings: Arc::clone(&OFFERINGS),
+        platforms: Arc::new(Platforms::new(platforms.collect())),
+        sync_wait: SYNC_WAIT,
+        retry_after: Duration::from_secs(1),
+    }
+}

@@ -1,0 +1,230 @@
+//! Binding instances, and rotating bindings.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use ucp_simulator::faults::{fail, fault};
+use ucp_simulator::{Action, HandlerErrorCode};
+use ucp_testkit::{World, apply, on_every_store};
+
+use super::*;
+
+#[apply(on_every_store)]
+async fn a_binding_without_resources_is_made_at_once(world: &World) {
+    logs(world, "one", json!({})).await;
+    let made = wait(world, "PUT", &bound("one", "b"), &bind_logs())
+        .await
+        .expect(201)
+        .body;
+    let credentials = &made["credentials"];
+    assert!(
+        credentials["arn"]
+            .as_str()
+            .unwrap()
+            .starts_with("arn:aws:logs:"),
+        "{made}"
+    );
+    assert_eq!(credentials["days"], 7);
+    for random in ["password", "user"] {
+        let random = credentials[random].as_str().unwrap();
+        assert_eq!(random.len(), 40);
+        assert!(random.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    }
+    let again = ask(world, "PUT", &bound("one", "b"), &bind_logs())
+        .await
+        .expect(200)
+        .body;
+    assert_eq!(again, made);
+    let mut shown = get(world, &bound("one", "b")).await.expect(200).body;
+    assert_eq!(shown["parameters"].take(), json!({}));
+    assert_eq!(shown["credentials"], made["credentials"]);
+    // The password is the instance's, and the user the binding's.
+    let other = wait(world, "PUT", &bound("one", "c"), &bind_logs())
+        .await
+        .expect(201)
+        .body;
+    assert_eq!(other["credentials"]["password"], credentials["password"]);
+    assert_ne!(other["credentials"]["user"], credentials["user"]);
+    let path = format!("{}?service_id={LOGS}&plan_id={SMALL}", bound("one", "b"));
+    assert_eq!(
+        ask(world, "DELETE", &path, &Value::Null)
+            .await
+            .expect(200)
+            .body,
+        json!({})
+    );
+    assert_eq!(
+        ask(world, "DELETE", &path, &Value::Null)
+            .await
+            .expect(410)
+            .body,
+        json!({})
+    );
+    refused(&get(world, &bound("one", "b")).await, 404, "NotFound");
+    get(world, &bound("one", "c")).await.expect(200);
+}
+
+#[apply(on_every_store)]
+async fn a_binding_with_resources_takes_a_while(world: &World) {
+    bucket(world, "one").await;
+    refused(
+        &ask(world, "PUT", &bound("one", "b"), &bind_bucket()).await,
+        422,
+        "AsyncRequired",
+    );
+    let operation = begin(world, "PUT", &bound("one", "b"), &bind_bucket()).await;
+    assert_eq!(
+        begin(world, "PUT", &bound("one", "b"), &bind_bucket()).await,
+        operation
+    );
+    refused(&get(world, &bound("one", "b")).await, 404, "NotFound");
+    let path = format!("{}?accepts_incomplete=true", at("one"));
+    let update = ask(
+        world,
+        "PATCH",
+        &path,
+        &json!({"service_id": BUCKET, "plan_id": GOLD}),
+    )
+    .await;
+    refused(&update, 422, "ConcurrencyError");
+    world.settle().await;
+    assert_eq!(
+        last(world, &bound("one", "b"), &operation).await,
+        succeeded()
+    );
+    let shown = get(world, &bound("one", "b")).await.expect(200).body;
+    assert_eq!(shown["credentials"]["bucket"], "osb-one");
+    assert!(
+        shown["credentials"]["role"]
+            .as_str()
+            .unwrap()
+            .starts_with("arn:aws:iam::"),
+        "{shown}"
+    );
+    assert_eq!(shown["parameters"], json!({"principal": PRINCIPAL}));
+    assert_eq!(shown["endpoints"][0]["ports"], json!(["443"]));
+    let (expires, renew) = (
+        &shown["metadata"]["expires_at"],
+        &shown["metadata"]["renew_before"],
+    );
+    assert!(renew.as_str() < expires.as_str(), "{shown}");
+    let role = live(world, "AWS::IAM::Role").remove(0);
+    assert!(
+        role.to_string().contains(expires.as_str().unwrap()),
+        "{role}"
+    );
+    let other =
+        json!({"service_id": BUCKET, "plan_id": DEV, "parameters": {"principal": "arn:other"}});
+    let path = format!("{}?accepts_incomplete=true", bound("one", "b"));
+    refused(&ask(world, "PUT", &path, &other).await, 409, "Conflict");
+    // Its outputs are shown to the platform alone.
+    let status = format!(
+        "/planes/radius/local/providers/System.Resources/locations/global/operationStatuses/{operation}?api-version=2023-10-01-preview"
+    );
+    let status = world.get(&status).await.expect(200);
+    assert!(
+        !status
+            .text
+            .contains(shown["credentials"]["salt"].as_str().unwrap()),
+        "{}",
+        status.text
+    );
+    let gone = format!("{}?service_id={BUCKET}&plan_id={DEV}", bound("one", "b"));
+    assert_eq!(
+        change(world, "DELETE", &gone, &Value::Null).await,
+        succeeded()
+    );
+    assert!(live(world, "AWS::IAM::Role").is_empty());
+    assert_eq!(live(world, "AWS::S3::Bucket").len(), 1);
+}
+
+#[apply(on_every_store)]
+async fn a_binding_is_rotated(world: &World) {
+    bucket(world, "one").await;
+    assert_eq!(
+        change(world, "PUT", &bound("one", "b"), &bind_bucket()).await,
+        succeeded()
+    );
+    let successor = json!({"predecessor_binding_id": "b"});
+    assert_eq!(
+        change(world, "PUT", &bound("one", "c"), &successor).await,
+        succeeded()
+    );
+    let shown = get(world, &bound("one", "c")).await.expect(200).body;
+    assert_eq!(shown["parameters"], json!({"principal": PRINCIPAL}));
+    assert_eq!(live(world, "AWS::IAM::Role").len(), 2);
+    let path = format!("{}?accepts_incomplete=true", bound("one", "d"));
+    let unknown = ask(world, "PUT", &path, &json!({"predecessor_binding_id": "x"})).await;
+    refused(&unknown, 400, "BadRequest");
+    world.clock.advance(Duration::from_secs(91 * 24 * 60 * 60));
+    let expired = ask(world, "PUT", &path, &successor).await;
+    refused(&expired, 400, "BadRequest");
+    assert!(expired.text.contains("expired"), "{}", expired.text);
+    logs(world, "two", json!({})).await;
+    wait(world, "PUT", &bound("two", "b"), &bind_logs())
+        .await
+        .expect(201);
+    let path = format!("{}?accepts_incomplete=true", bound("two", "c"));
+    let fixed = ask(world, "PUT", &path, &successor).await;
+    refused(&fixed, 400, "BadRequest");
+    assert!(fixed.text.contains("cannot be rotated"), "{}", fixed.text);
+}
+
+#[apply(on_every_store)]
+async fn what_cannot_be_bound_is_refused(world: &World) {
+    let path = format!("{}?accepts_incomplete=true", bound("one", "b"));
+    refused(
+        &ask(world, "PUT", &path, &bind_logs()).await,
+        404,
+        "NotFound",
+    );
+    begin(world, "PUT", &at("one"), &order(LOGS, SMALL, json!({}))).await;
+    refused(
+        &ask(world, "PUT", &path, &bind_logs()).await,
+        422,
+        "ConcurrencyError",
+    );
+    world.settle().await;
+    let nobody = json!({"service_id": LOGS, "plan_id": SMALL});
+    refused(&ask(world, "PUT", &path, &nobody).await, 422, "RequiresApp");
+    let old_way = json!({"service_id": LOGS, "plan_id": SMALL, "app_guid": "app"});
+    wait(world, "PUT", &bound("one", "b"), &old_way)
+        .await
+        .expect(201);
+    let wrong = json!({"service_id": LOGS, "plan_id": SMALL, "bind_resource": {"app_guid": "app"}, "parameters": {"x": 1}});
+    let path = format!("{}?accepts_incomplete=true", bound("one", "c"));
+    refused(&ask(world, "PUT", &path, &wrong).await, 400, "BadRequest");
+    for wrong in [
+        json!({"service_id": BUCKET, "plan_id": DEV}),
+        json!({"service_id": LOGS, "plan_id": LARGE}),
+        json!({"service_id": LOGS}),
+        json!({"plan_id": SMALL}),
+    ] {
+        refused(&ask(world, "PUT", &path, &wrong).await, 400, "BadRequest");
+    }
+}
+
+#[apply(on_every_store)]
+async fn a_failed_binding_is_made_anew(world: &World) {
+    bucket(world, "one").await;
+    let refusal = fault(fail(HandlerErrorCode::ServiceLimitExceeded).saying("Too many."));
+    world
+        .aws
+        .add_fault(refusal.on(Action::CreateResource).times(1));
+    let failed = change(world, "PUT", &bound("one", "b"), &bind_bucket()).await;
+    assert_eq!(failed["state"], "failed");
+    assert!(
+        failed["description"]
+            .as_str()
+            .unwrap()
+            .contains("Too many."),
+        "{failed}"
+    );
+    assert_eq!(failed.get("instance_usable"), None);
+    refused(&get(world, &bound("one", "b")).await, 404, "NotFound");
+    assert_eq!(
+        change(world, "PUT", &bound("one", "b"), &bind_bucket()).await,
+        succeeded()
+    );
+    assert_eq!(live(world, "AWS::IAM::Role").len(), 1);
+}

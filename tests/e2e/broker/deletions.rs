@@ -1,0 +1,184 @@
+//! Deleting instances, and what becomes of them with ARM's own means.
+
+use serde_json::{Value, json};
+use ucp_simulator::faults::{Effect, fail, fault};
+use ucp_simulator::{Action, HandlerErrorCode};
+use ucp_testkit::{World, apply, on_every_store};
+
+use super::*;
+
+const GROUP: &str = "/planes/radius/local/resourceGroups/cf-space?api-version=2023-10-01-preview";
+
+fn gone(instance: &str, service: &str, plan: &str) -> String {
+    format!("{}?service_id={service}&plan_id={plan}", at(instance))
+}
+
+#[apply(on_every_store)]
+async fn an_instance_goes_with_its_bindings(world: &World) {
+    bucket(world, "one").await;
+    logs(world, "two", json!({})).await;
+    assert_eq!(
+        change(world, "PUT", &bound("one", "b"), &bind_bucket()).await,
+        succeeded()
+    );
+    let path = gone("one", BUCKET, DEV);
+    let operation = begin(world, "DELETE", &path, &Value::Null).await;
+    assert_eq!(begin(world, "DELETE", &path, &Value::Null).await, operation);
+    world.settle().await;
+    assert_eq!(last(world, &path, &operation).await, succeeded());
+    // Also of what is deleted, and of an operation that is not known.
+    for operation in ["", "?operation=", "?operation=nothing"] {
+        let path = format!("{}/last_operation{operation}", at("one"));
+        assert_eq!(get(world, &path).await.expect(200).body, succeeded());
+    }
+    let reply = ask(world, "DELETE", &path, &Value::Null).await.expect(410);
+    assert_eq!(reply.body, json!({}));
+    refused(&get(world, &at("one")).await, 404, "NotFound");
+    refused(&get(world, &bound("one", "b")).await, 404, "NotFound");
+    for type_name in ["AWS::S3::Bucket", "AWS::S3::BucketPolicy", "AWS::IAM::Role"] {
+        assert!(live(world, type_name).is_empty(), "{type_name}");
+    }
+    assert_eq!(live(world, "AWS::Logs::LogGroup").len(), 1);
+    // The id may be used again.
+    bucket(world, "one").await;
+    refused(&get(world, &bound("one", "b")).await, 404, "NotFound");
+}
+
+#[apply(on_every_store)]
+async fn a_deletion_names_what_it_deletes(world: &World) {
+    logs(world, "one", json!({})).await;
+    for query in [
+        "",
+        "?service_id=logs-service",
+        "?plan_id=logs-small",
+        "?service_id=x&plan_id=y",
+        "?service_id=logs-service&plan_id=logs-large",
+        "?service_id=5d0f6a1e-93a5-4c2c-8a52-0c5b6c1f0a01&plan_id=5d0f6a1e-93a5-4c2c-8a52-0c5b6c1f0a02",
+    ] {
+        let reply = ask(
+            world,
+            "DELETE",
+            &format!("{}{query}", at("one")),
+            &Value::Null,
+        )
+        .await;
+        refused(&reply, 400, "BadRequest");
+    }
+    let path = format!("{}&accepts_incomplete=true", gone("two", LOGS, SMALL));
+    assert_eq!(
+        ask(world, "DELETE", &path, &Value::Null)
+            .await
+            .expect(410)
+            .body,
+        json!({})
+    );
+    get(world, &at("one")).await.expect(200);
+}
+
+#[apply(on_every_store)]
+async fn a_deletion_cancels_a_creation(world: &World) {
+    let slow = Effect::Latency {
+        least_millis: 60_000,
+        most_millis: 60_000,
+    };
+    world
+        .aws
+        .add_fault(fault(slow).on(Action::CreateResource).times(1));
+    let creation = begin(world, "PUT", &at("one"), &order(BUCKET, DEV, json!({}))).await;
+    for _ in 0..4 {
+        world.step().await;
+    }
+    let deletion = begin(world, "DELETE", &gone("one", BUCKET, DEV), &Value::Null).await;
+    assert_ne!(creation, deletion);
+    world.settle().await;
+    assert_eq!(last(world, &at("one"), &creation).await["state"], "failed");
+    assert_eq!(last(world, &at("one"), &deletion).await, succeeded());
+    assert!(live(world, "AWS::S3::Bucket").is_empty());
+    let group = world.get(GROUP).await.expect(200).body;
+    assert!(
+        group["resources"].as_array().is_none_or(Vec::is_empty),
+        "{group}"
+    );
+}
+
+#[apply(on_every_store)]
+async fn a_creation_that_has_not_begun_is_cancelled_too(world: &World) {
+    let creation = begin(world, "PUT", &at("one"), &order(BUCKET, DEV, json!({}))).await;
+    let deletion = begin(world, "DELETE", &gone("one", BUCKET, DEV), &Value::Null).await;
+    world.settle().await;
+    assert_eq!(last(world, &at("one"), &creation).await["state"], "failed");
+    assert_eq!(last(world, &at("one"), &deletion).await, succeeded());
+    assert!(live(world, "AWS::S3::Bucket").is_empty());
+}
+
+#[apply(on_every_store)]
+async fn a_failed_deletion_goes_on_from_what_is_there(world: &World) {
+    bucket(world, "one").await;
+    let refusal = fault(fail(HandlerErrorCode::AccessDenied).saying("Not yours."));
+    world.aws.add_fault(
+        refusal
+            .on(Action::DeleteResource)
+            .of_type("AWS::S3::BucketPolicy"),
+    );
+    let failed = change(world, "DELETE", &gone("one", BUCKET, DEV), &Value::Null).await;
+    assert_eq!(failed["state"], "failed", "{failed}");
+    assert!(
+        failed["description"]
+            .as_str()
+            .unwrap()
+            .contains("Not yours."),
+        "{failed}"
+    );
+    assert!(failed["instance_usable"].is_boolean(), "{failed}");
+    assert_eq!(failed.get("update_repeatable"), None);
+    world.aws.clear_faults();
+    delete(world, "one", BUCKET, DEV).await;
+    assert!(live(world, "AWS::S3::Bucket").is_empty());
+}
+
+#[apply(on_every_store)]
+async fn instances_go_with_their_group(world: &World) {
+    bucket(world, "one").await;
+    assert_eq!(
+        change(world, "PUT", &bound("one", "b"), &bind_bucket()).await,
+        succeeded()
+    );
+    world.call_until_settled("DELETE", GROUP, "").await;
+    world.settle().await;
+    assert!(world.aws.resources().is_empty());
+    refused(&get(world, &at("one")).await, 404, "NotFound");
+    let path = format!("{}&accepts_incomplete=true", gone("one", BUCKET, DEV));
+    assert_eq!(
+        ask(world, "DELETE", &path, &Value::Null)
+            .await
+            .expect(410)
+            .body,
+        json!({})
+    );
+    bucket(world, "one").await;
+}
+
+#[apply(on_every_store)]
+async fn a_resource_that_arm_changes_makes_an_order_wait(world: &World) {
+    logs(world, "one", json!({})).await;
+    let slow = Effect::Latency {
+        least_millis: 30_000,
+        most_millis: 30_000,
+    };
+    world
+        .aws
+        .add_fault(fault(slow).on(Action::UpdateResource).times(1));
+    let group = "/planes/radius/local/resourceGroups/cf-space";
+    let tracked = format!("{group}/providers/AWS.Logs/LogGroup:reference/one:group");
+    let put = json!({"trackedBy": tracked, "alias": "one:group", "properties": {"LogGroupName": "osb-one", "RetentionInDays": 14}});
+    world
+        .post("AWS.Logs/LogGroup", "put", &put)
+        .await
+        .expect(201);
+    let patch = json!({"service_id": LOGS, "parameters": {"retention": 30}});
+    assert_eq!(
+        change(world, "PATCH", &at("one"), &patch).await,
+        succeeded()
+    );
+    assert_eq!(live(world, "AWS::Logs::LogGroup")[0]["RetentionInDays"], 30);
+}

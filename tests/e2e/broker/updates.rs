@@ -1,0 +1,265 @@
+//! Changing instances.
+
+use serde_json::{Value, json};
+use ucp_simulator::faults::{fail, fault};
+use ucp_simulator::{Action, HandlerErrorCode};
+use ucp_testkit::{World, apply, on_every_store};
+
+use super::*;
+
+fn update(parameters: Value) -> Value {
+    json!({"service_id": LOGS, "parameters": parameters})
+}
+
+async fn parameters(world: &World, instance: &str) -> Value {
+    let shown = get(world, &at(instance)).await.expect(200).body;
+    shown["parameters"].clone()
+}
+
+#[apply(on_every_store)]
+async fn parameters_change_and_those_left_out_stay(world: &World) {
+    logs(world, "one", json!({"note": "mine", "class": "STANDARD"})).await;
+    let patch = update(json!({"retention": 30, "class": "STANDARD"}));
+    assert_eq!(
+        change(world, "PATCH", &at("one"), &patch).await,
+        succeeded()
+    );
+    assert_eq!(
+        parameters(world, "one").await,
+        json!({"retention": 30, "class": "STANDARD", "note": "mine"})
+    );
+    assert_eq!(live(world, "AWS::Logs::LogGroup")[0]["RetentionInDays"], 30);
+    let patch = update(json!({"retention": null, "note": null}));
+    assert_eq!(
+        change(world, "PATCH", &at("one"), &patch).await,
+        succeeded()
+    );
+    assert_eq!(
+        parameters(world, "one").await,
+        json!({"retention": 7, "class": "STANDARD"})
+    );
+    assert_eq!(live(world, "AWS::Logs::LogGroup")[0]["RetentionInDays"], 7);
+    let path = format!("{}?accepts_incomplete=true", at("one"));
+    let fixed = ask(
+        world,
+        "PATCH",
+        &path,
+        &update(json!({"class": "INFREQUENT_ACCESS"})),
+    )
+    .await;
+    refused(&fixed, 422, "ParameterNotUpdatable");
+    assert_eq!(fixed.body["update_repeatable"], false);
+    let wrong = ask(
+        world,
+        "PATCH",
+        &path,
+        &update(json!({"retention": "x", "other": 1})),
+    )
+    .await;
+    refused(&wrong, 400, "BadRequest");
+    let said = wrong.body["description"].as_str().unwrap();
+    assert!(
+        said.contains("retention") && said.contains("other"),
+        "{said}"
+    );
+}
+
+#[apply(on_every_store)]
+async fn what_changes_nothing_is_done_at_once_but_for_the_name(world: &World) {
+    logs(world, "one", json!({})).await;
+    for same in [
+        update(json!({})),
+        update(json!({"retention": 7})),
+        json!({"service_id": LOGS, "plan_id": SMALL}),
+    ] {
+        let reply = ask(world, "PATCH", &at("one"), &same).await.expect(200);
+        assert_eq!(reply.body, json!({}));
+    }
+    let renamed = json!({"service_id": LOGS, "context": {"instance_name": "other"}, "previous_values": {"plan_id": "?"}});
+    ask(world, "PATCH", &at("one"), &renamed).await.expect(200);
+    let path = "/planes/radius/local/resourceGroups/cf-space?api-version=2023-10-01-preview";
+    let group = world.get(path).await.expect(200).body;
+    for reference in group["resources"].as_array().unwrap() {
+        assert_eq!(reference["tags"]["osb-instance-name"], "other");
+    }
+}
+
+#[apply(on_every_store)]
+async fn a_plan_changes_along_its_edges(world: &World) {
+    logs(world, "one", json!({"retention": 30})).await;
+    let large =
+        json!({"service_id": LOGS, "plan_id": LARGE, "maintenance_info": {"version": "2.0.0"}});
+    assert_eq!(
+        change(world, "PATCH", &at("one"), &large).await,
+        succeeded()
+    );
+    let shown = get(world, &at("one")).await.expect(200).body;
+    assert_eq!(
+        (&shown["plan_id"], &shown["parameters"]),
+        (&json!(LARGE), &json!({}))
+    );
+    assert_eq!(shown["maintenance_info"]["version"], "2.0.0");
+    assert_eq!(
+        live(world, "AWS::Logs::LogGroup")[0]["RetentionInDays"],
+        365
+    );
+    let path = format!("{}?accepts_incomplete=true", at("one"));
+    let back = ask(
+        world,
+        "PATCH",
+        &path,
+        &json!({"service_id": LOGS, "plan_id": SMALL}),
+    )
+    .await;
+    refused(&back, 422, "PlanChangeNotSupported");
+    assert_eq!(back.body["update_repeatable"], false);
+}
+
+#[apply(on_every_store)]
+async fn a_plan_that_may_lose_data_replaces_what_it_has_to(world: &World) {
+    let made = change(world, "PUT", &at("one"), &order(NET, "net-ten", json!({}))).await;
+    assert_eq!(made, succeeded());
+    let binding = json!({"service_id": NET, "plan_id": "net-ten"});
+    let before = wait(world, "PUT", &bound("one", "b"), &binding).await;
+    let before = before.expect(201).body;
+    let patch = json!({"service_id": NET, "plan_id": "net-twenty"});
+    assert_eq!(
+        change(world, "PATCH", &at("one"), &patch).await,
+        succeeded()
+    );
+    let vpcs = live(world, "AWS::EC2::VPC");
+    assert_eq!(vpcs.len(), 1);
+    assert_eq!(vpcs[0]["CidrBlock"], "10.20.0.0/16");
+    // The binding hands out the new one.
+    let after = get(world, &bound("one", "b")).await.expect(200).body;
+    assert_eq!(after["credentials"]["vpc"], vpcs[0]["VpcId"]);
+    assert_ne!(after["credentials"], before["credentials"]);
+}
+
+#[apply(on_every_store)]
+async fn the_version_of_the_plan_is_judged(world: &World) {
+    let mut body = order(LOGS, SMALL, json!({}));
+    body["maintenance_info"] = json!({"version": "0.9.0"});
+    let path = format!("{}?accepts_incomplete=true", at("one"));
+    refused(
+        &ask(world, "PUT", &path, &body).await,
+        422,
+        "MaintenanceInfoConflict",
+    );
+    body["maintenance_info"] = json!({"version": "1.0.0"});
+    assert_eq!(change(world, "PUT", &at("one"), &body).await, succeeded());
+    let wrong = json!({"service_id": LOGS, "maintenance_info": {"version": "2.0.0"}});
+    refused(
+        &ask(world, "PATCH", &path, &wrong).await,
+        422,
+        "MaintenanceInfoConflict",
+    );
+    let right = json!({"service_id": LOGS, "maintenance_info": {"version": "1.0.0"}});
+    ask(world, "PATCH", &path, &right).await.expect(200);
+}
+
+#[apply(on_every_store)]
+async fn bindings_that_would_not_see_an_update_prevent_it(world: &World) {
+    logs(world, "one", json!({})).await;
+    wait(world, "PUT", &bound("one", "b"), &bind_logs())
+        .await
+        .expect(201);
+    let path = format!("{}?accepts_incomplete=true", at("one"));
+    let blocked = ask(world, "PATCH", &path, &update(json!({"retention": 30}))).await;
+    refused(&blocked, 422, "BindingsExist");
+    ask(world, "PATCH", &path, &update(json!({"retention": 7})))
+        .await
+        .expect(200);
+}
+
+#[apply(on_every_store)]
+async fn one_change_runs_at_a_time(world: &World) {
+    logs(world, "one", json!({})).await;
+    let patch = update(json!({"retention": 30}));
+    let operation = begin(world, "PATCH", &at("one"), &patch).await;
+    assert_eq!(begin(world, "PATCH", &at("one"), &patch).await, operation);
+    let path = format!("{}?accepts_incomplete=true", at("one"));
+    let other = ask(world, "PATCH", &path, &update(json!({"retention": 14}))).await;
+    refused(&other, 422, "ConcurrencyError");
+    let same = order(LOGS, SMALL, json!({}));
+    refused(
+        &ask(world, "PUT", &path, &same).await,
+        422,
+        "ConcurrencyError",
+    );
+    let gone = format!(
+        "{}?service_id={LOGS}&plan_id={SMALL}&accepts_incomplete=true",
+        at("one")
+    );
+    refused(
+        &ask(world, "DELETE", &gone, &Value::Null).await,
+        422,
+        "ConcurrencyError",
+    );
+    let path = format!("{}?accepts_incomplete=true", bound("one", "b"));
+    refused(
+        &ask(world, "PUT", &path, &bind_logs()).await,
+        422,
+        "ConcurrencyError",
+    );
+    world.settle().await;
+    assert_eq!(last(world, &at("one"), &operation).await, succeeded());
+}
+
+#[apply(on_every_store)]
+async fn a_failed_update_says_whether_the_instance_can_be_used(world: &World) {
+    logs(world, "one", json!({})).await;
+    for (code, repeatable) in [
+        (HandlerErrorCode::ServiceInternalError, true),
+        (HandlerErrorCode::AccessDenied, false),
+    ] {
+        let refusal = fault(fail(code).saying("No.")).on(Action::UpdateResource);
+        world.aws.add_fault(refusal.of_type("AWS::Logs::LogGroup"));
+        let failed = change(
+            world,
+            "PATCH",
+            &at("one"),
+            &update(json!({"retention": 30})),
+        )
+        .await;
+        assert_eq!(failed["state"], "failed", "{failed}");
+        assert_eq!(
+            (&failed["instance_usable"], &failed["update_repeatable"]),
+            (&json!(true), &json!(repeatable)),
+            "{failed}"
+        );
+        world.aws.clear_faults();
+        assert_eq!(parameters(world, "one").await, json!({"retention": 7}));
+    }
+    // The same again is no longer nothing.
+    assert_eq!(
+        change(world, "PATCH", &at("one"), &update(json!({}))).await,
+        succeeded()
+    );
+    let done = change(
+        world,
+        "PATCH",
+        &at("one"),
+        &update(json!({"retention": 30})),
+    )
+    .await;
+    assert_eq!(done, succeeded());
+}
+
+#[apply(on_every_store)]
+async fn an_update_renews_what_bindings_hand_out(world: &World) {
+    bucket(world, "one").await;
+    assert_eq!(
+        change(world, "PUT", &bound("one", "b"), &bind_bucket()).await,
+        succeeded()
+    );
+    let before = get(world, &bound("one", "b")).await.expect(200).body;
+    let gold = json!({"service_id": BUCKET, "plan_id": GOLD});
+    assert_eq!(change(world, "PATCH", &at("one"), &gold).await, succeeded());
+    let after = get(world, &bound("one", "b")).await.expect(200).body;
+    assert_eq!(after["credentials"], before["credentials"]);
+    assert_eq!(
+        live(world, "AWS::S3::Bucket")[0]["VersioningConfiguration"]["Status"],
+        "Enabled"
+    );
+}
