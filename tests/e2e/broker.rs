@@ -80,7 +80,7 @@ async fn wait(world: &World, method: &str, path: &str, body: &Value) -> Reply {
         body.to_string()
     };
     world
-        .send_until_settled(request.body(Body::from(body)).unwrap())
+        .send_until_settled(request.body(Body::from(body)).expect("a request"))
         .await
 }
 
@@ -104,7 +104,7 @@ async fn begin(world: &World, method: &str, path: &str, body: &Value) -> String 
 }
 
 async fn last(world: &World, path: &str, operation: &str) -> Value {
-    let path = path.split('?').next().unwrap();
+    let path = path.split('?').next().expect("a path");
     let reply = get(
         world,
         &format!("{path}/last_operation?operation={operation}"),

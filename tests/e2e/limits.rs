@@ -617,6 +617,27 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
+        "service-body",
+        By(
+            "tests/e2e/broker/refusals.rs",
+            "so_large_a_body_is_read_and_no_larger_one",
+        ),
+    ),
+    (
+        "service-id",
+        By(
+            "tests/e2e/broker/refusals.rs",
+            "an_id_has_so_many_characters_and_no_more",
+        ),
+    ),
+    (
+        "service-bindings",
+        By(
+            "crates/store/src/conformance/broker.rs",
+            "an_instance_has_so_many_bindings",
+        ),
+    ),
+    (
         "config-grants",
         By(
             "crates/ucp/src/config.rs",

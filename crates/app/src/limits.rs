@@ -2,7 +2,7 @@ use ucp_cpu_pool::{MAX_RUN, MAX_WAIT};
 use ucp_model::{APPROVALS_MAX, Beyond, ErrorCode, Limit, Most};
 use ucp_refactor::RESOURCES_MAX;
 use ucp_schema::MAX_DECLARED_CHARS;
-use ucp_store::REFACTORS_MAX;
+use ucp_store::{BINDINGS_MAX, REFACTORS_MAX};
 
 use crate::group_operations::{ITEMS_MAX, TYPES_MAX};
 use crate::kept_plans::{PLAN_LIFETIMES, PLAN_MAX_BYTES};
@@ -18,6 +18,12 @@ pub const LIMITS: &[Limit] = &[
         what: "`properties` as JSON, with the default tags",
         most: Most::Characters(MAX_DECLARED_CHARS),
         beyond: Beyond::refused_at(413, ErrorCode::RequestEntityTooLarge, "/properties"),
+    },
+    Limit {
+        name: "service-bindings",
+        what: "The bindings of a service instance",
+        most: Most::Number(BINDINGS_MAX),
+        beyond: Beyond::Told("403 `QuotaExceeded`, in the shape of the Open Service Broker API."),
     },
     Limit {
         name: "import-resources",

@@ -53,15 +53,15 @@ pub(crate) async fn answered(
     let asked = Asked {
         action: action(&method, matched.map(MatchedPath::as_str)),
         is_write: matches!(method, Method::PUT | Method::PATCH | Method::DELETE),
-        path: excerpt(request.uri().path()).to_string(),
+        path: excerpt(request.uri().path()),
         peer: request.extensions().get::<Peer>().copied(),
         correlation_id,
         id,
     };
     let span = tracing::info_span!(
         "request",
-        http.request.method = %method,
-        url.path = asked.path,
+        http.method = %method,
+        http.path = asked.path,
         request.id = asked.id,
         correlation.id = %asked.correlation_id,
     );
@@ -74,12 +74,7 @@ pub(crate) async fn answered(
             record(&broker, &asked, response).await
         }
     };
-    span.in_scope(|| {
-        tracing::debug!(
-            http.response.status_code = response.status().as_u16(),
-            "answered"
-        )
-    });
+    span.in_scope(|| tracing::debug!(http.status = response.status().as_u16(), "answered"));
     if let Some(identity) = identity {
         response.headers_mut().insert(REQUEST_IDENTITY, identity);
     }

@@ -8,10 +8,8 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::limits::ID_MAX_CHARS;
 use crate::problem::Problem;
-
-/// The maximum length of an id, in characters.
-const ID_MAX_CHARS: usize = 50;
 
 /// A body in JSON.
 pub(crate) struct Body<T>(pub(crate) T);

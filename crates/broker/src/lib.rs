@@ -9,6 +9,7 @@ mod bodies;
 mod broker;
 mod catalog;
 mod headers;
+mod limits;
 mod platforms;
 mod problem;
 mod routes;
@@ -26,13 +27,12 @@ use axum::routing::{get, put};
 use tower_http::catch_panic::CatchPanicLayer;
 
 pub use broker::{Parts, Settings};
+pub use limits::LIMITS;
 pub use platforms::{PlatformAccount, Platforms};
 
 use crate::broker::Broker;
+use crate::limits::BODY_MAX_BYTES;
 use crate::problem::Problem;
-
-/// The maximum size of a body.
-const BODY_MAX_BYTES: usize = 256 * 1024;
 
 /// Returns the routes of the broker, below `/v2`.
 pub fn router(parts: Parts, settings: Settings) -> Router {
@@ -40,7 +40,7 @@ pub fn router(parts: Parts, settings: Settings) -> Router {
     const INSTANCE: &str = "/v2/service_instances/{instance}";
     const BINDING: &str = "/v2/service_instances/{instance}/service_bindings/{binding}";
     Router::new()
-        .route("/v2/catalog", get(catalog::get))
+        .route("/v2/catalog", get(routes::catalog::get))
         .route(
             INSTANCE,
             put(routes::instances::put)

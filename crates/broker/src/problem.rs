@@ -9,6 +9,8 @@ use serde_json::json;
 use ucp_app::{Rejection, ServiceRejection};
 use ucp_model::Failure;
 
+use crate::limits::BODY_MAX_BYTES;
+
 /// A refusal. In the extensions of its reply, for the audit.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
@@ -89,7 +91,8 @@ impl Problem {
             } => {
                 let repeatable = is_repeatable(&failure, status_of);
                 let status = StatusCode::INTERNAL_SERVER_ERROR;
-                let mut problem = Self::new(status, failure.code, failure.message);
+                let Failure { code, message, .. } = *failure;
+                let mut problem = Self::new(status, code, message);
                 problem.body.instance_usable = instance_usable;
                 problem.body.update_repeatable = instance_usable.map(|_| repeatable);
                 problem
@@ -99,7 +102,7 @@ impl Problem {
                 "Timeout",
                 sentence(&said),
             ),
-            ServiceRejection::Other(rejection) => Self::of_arm(rejection, status_of),
+            ServiceRejection::Other(rejection) => Self::of_arm(*rejection, status_of),
         }
     }
 
@@ -191,18 +194,23 @@ impl IntoResponse for Problem {
 
 impl From<PathRejection> for Problem {
     fn from(rejection: PathRejection) -> Self {
-        Self::bad_request(format!("The path cannot be read: {rejection}"))
+        Self::bad_request(format!("The path cannot be read: {rejection}."))
     }
 }
 
 impl From<QueryRejection> for Problem {
     fn from(rejection: QueryRejection) -> Self {
-        Self::bad_request(format!("The query cannot be read: {rejection}"))
+        Self::bad_request(format!("The query cannot be read: {rejection}."))
     }
 }
 
 impl From<BytesRejection> for Problem {
     fn from(rejection: BytesRejection) -> Self {
-        Self::bad_request(format!("The body cannot be read: {rejection}"))
+        match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => Self::bad_request(format!(
+                "The body has more than {BODY_MAX_BYTES} bytes. Send fewer parameters."
+            )),
+            _ => Self::bad_request(format!("The body cannot be read: {rejection}.")),
+        }
     }
 }

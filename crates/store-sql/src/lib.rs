@@ -16,6 +16,7 @@ mod busy;
 mod connections;
 mod credentials;
 mod database;
+mod ended_orders;
 mod erasing;
 mod events;
 mod gathering;

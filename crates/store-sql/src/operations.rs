@@ -14,7 +14,7 @@ use crate::database::{Abort, Row, Transaction, statements, transaction, values};
 use crate::json::to_json;
 use crate::operation_row::{self, body, columns, find, generation, read};
 use crate::{
-    Sql, busy, events, groups, held_groups, kept_plans, leftover_row, orders, reference_row,
+    Sql, busy, ended_orders, events, groups, held_groups, kept_plans, leftover_row, reference_row,
     track_records,
 };
 
@@ -448,7 +448,7 @@ async fn finish_on_group(
     let header = &operation.header;
     let group = groups::lock(transaction, &work.group).await?;
     if let Some(order) = work.order() {
-        orders::end(transaction, operation, work, order).await?;
+        ended_orders::end(transaction, operation, work, order).await?;
     }
     if work.deployment().is_some() {
         held_groups::release(transaction, header.id).await?;

@@ -1,9 +1,8 @@
-//! The orders of platforms: the transaction that places one, and what the end of its operation writes.
+//! The transaction that places the order of a platform.
 
-use ucp_model::operation::GroupWork;
-use ucp_model::{Operation, Order, ResourceGroup, ServiceInstance};
+use ucp_model::{ResourceGroup, ServiceInstance};
 use ucp_store::PlaceOrder;
-use ucp_store::rules::{self, Claimant, Concerned};
+use ucp_store::rules::{self, Claimant};
 
 use crate::accept::accept;
 use crate::database::{Abort, Transaction};
@@ -70,33 +69,6 @@ async fn tag(
         let tags = new.tags.iter().map(|(key, value)| (key, value));
         if let Some(tagged) = rules::tagged(&reference, tags, new.placed_at)? {
             reference_row::tag(transaction, &tagged).await?;
-        }
-    }
-    Ok(())
-}
-
-/// Ends the change that an operation carries out. The caller has its group locked.
-pub(crate) async fn end(
-    transaction: &mut Transaction,
-    operation: &Operation,
-    work: &GroupWork,
-    order: &Order,
-) -> Result<(), Abort> {
-    let Some(instance) = service_row::lock(transaction, &order.instance).await? else {
-        return Ok(());
-    };
-    let bindings = match rules::concerned(order, work) {
-        Concerned::One(id) => {
-            let binding = service_row::binding(transaction, &id).await?;
-            binding.into_iter().collect()
-        }
-        Concerned::All => service_row::bindings(transaction, &order.instance).await?,
-        Concerned::None => Vec::new(),
-    };
-    if let Some((instance, bindings)) = rules::ended_order(operation, instance, bindings) {
-        service_row::put(transaction, &instance).await?;
-        for binding in &bindings {
-            service_row::put_binding(transaction, binding).await?;
         }
     }
     Ok(())

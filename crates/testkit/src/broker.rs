@@ -14,9 +14,9 @@ use zeroize::Zeroizing;
 use crate::{ACCOUNT, REGION};
 
 /// The platforms that sign in with their name and the password `password`. The second one may order buckets only.
-pub const PLATFORMS: [&str; 2] = ["cf", "k8s"];
-/// How long a platform that does not poll waits.
-pub const SYNC_WAIT: Duration = Duration::from_secs(20);
+const PLATFORMS: [&str; 2] = ["cf", "k8s"];
+/// How long a platform that does not poll waits, unless a test says so.
+pub(crate) const SYNC_WAIT: Duration = Duration::from_secs(20);
 
 static OFFERINGS: LazyLock<Arc<Offerings>> = LazyLock::new(|| {
     let file = |name: &str, text: &str| SourceFile {
@@ -35,7 +35,7 @@ static OFFERINGS: LazyLock<Arc<Offerings>> = LazyLock::new(|| {
     Arc::new(read.unwrap_or_else(|problems| panic!("{problems:?}")))
 });
 
-pub(crate) fn settings() -> Settings {
+pub(crate) fn settings(sync_wait: Duration) -> Settings {
     let platforms = PLATFORMS.into_iter().map(|name| PlatformAccount {
         platform: Platform {
             name: name.to_owned(),
@@ -50,7 +50,7 @@ pub(crate) fn settings() -> Settings {
     Settings {
         offerings: Arc::clone(&OFFERINGS),
         platforms: Arc::new(Platforms::new(platforms.collect())),
-        sync_wait: SYNC_WAIT,
+        sync_wait,
         retry_after: Duration::from_secs(1),
     }
 }

@@ -48,6 +48,7 @@ pub struct Builder {
     rates: Rates,
     audit_log: Option<Lines>,
     authentication: ucp_authentication::Settings,
+    sync_wait: Duration,
     mishap: Option<(Mishap, CrashTurn)>,
     pool: CpuPool,
     seed: u64,
@@ -76,6 +77,7 @@ impl World {
             rates: Rates::default(),
             audit_log: None,
             authentication: ucp_authentication::Settings::default(),
+            sync_wait: broker::SYNC_WAIT,
             mishap: None,
             pool: CpuPool::new(),
             seed: 7,
@@ -113,6 +115,11 @@ impl Builder {
     /// Serves planes under `path_base`, which request paths must include.
     pub fn path_base(self, path_base: PathBase) -> Self {
         Self { path_base, ..self }
+    }
+
+    /// Sets how long a platform waits that does not poll.
+    pub fn sync_wait(self, sync_wait: Duration) -> Self {
+        Self { sync_wait, ..self }
     }
 
     /// Sets the default tags of the server.
@@ -297,6 +304,7 @@ impl Builder {
         };
         settings.engine.ownership_tags = self.ownership_tags;
         settings.api.rates = self.rates;
+        settings.broker = Some(broker::settings(self.sync_wait));
         let is_required = settings.authentication.required;
         match self.callers {
             Callers::Anybody => {}
@@ -356,7 +364,7 @@ fn settings(path_base: PathBase, default_tags: DefaultTags, verdict_wait: Durati
             },
         },
         authentication: ucp_authentication::Settings::default(),
-        broker: Some(broker::settings()),
+        broker: None,
         engine: ucp_engine::Settings {
             owner: "world".to_owned(),
             lease: LEASE,

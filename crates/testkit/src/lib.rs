@@ -26,7 +26,6 @@ mod world;
 pub use macro_rules_attribute::apply;
 
 pub use aws::FOREIGN_ACCOUNT;
-pub use broker::{PLATFORMS, SYNC_WAIT};
 pub use builder::Builder;
 pub use clock::ManualClock;
 pub use crash_everywhere::{crash_everywhere, disturb_everywhere};

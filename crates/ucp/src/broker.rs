@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use serde::Deserialize;
 use toml::Spanned;
 use ucp_app::Platform;
 use ucp_broker::{PlatformAccount, Platforms};
 use ucp_model::Scope;
-use ucp_offerings::{Offerings, SourceFile};
+use ucp_offerings::{Offerings, Problem, SourceFile};
 use ucp_schema::Catalogue;
 use zeroize::Zeroizing;
 
-use crate::config::{Wrong, wrong};
+use crate::wrong::{Wrong, wrong};
 
 /// How long a platform that does not poll waits for the end of a change, unless the configuration says it.
 const SYNC_WAIT: Duration = Duration::from_secs(50);
@@ -160,6 +160,10 @@ impl BrokerConfig {
     /// Reads the offerings and the passwords. Relative paths begin in `folder`.
     pub(crate) fn read(self, folder: &Path, catalogue: &Catalogue) -> anyhow::Result<Broker> {
         let offerings = read_offerings(&folder.join(&self.offerings), catalogue)?;
+        let offerings = offerings.map_err(|problems| {
+            let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            anyhow!("the offerings cannot be used:\n{}", lines.join("\n"))
+        })?;
         let mut accounts: Vec<PlatformAccount> = Vec::with_capacity(self.platforms.len());
         for platform in self.platforms {
             let name = &platform.name;
@@ -194,8 +198,11 @@ impl BrokerConfig {
     }
 }
 
-/// Reads the offerings in a folder: its files `*.toml`. The error has a line for each problem.
-pub(crate) fn read_offerings(folder: &Path, catalogue: &Catalogue) -> anyhow::Result<Offerings> {
+/// Reads the offerings in a folder: its files `*.toml`. Returns all that is wrong with them.
+pub(crate) fn read_offerings(
+    folder: &Path,
+    catalogue: &Catalogue,
+) -> anyhow::Result<Result<Offerings, Vec<Problem>>> {
     let cannot = || format!("cannot read the offerings in {}", folder.display());
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).with_context(cannot)? {
@@ -221,10 +228,7 @@ pub(crate) fn read_offerings(folder: &Path, catalogue: &Catalogue) -> anyhow::Re
         );
     }
     files.sort_by(|one, other| one.name.cmp(&other.name));
-    Offerings::read(&files, catalogue).map_err(|problems| {
-        let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        anyhow::anyhow!("{}", lines.join("\n"))
-    })
+    Ok(Offerings::read(&files, catalogue))
 }
 
 /// Reads the passwords in a file, one a line.
@@ -255,6 +259,6 @@ pub(crate) fn started(
     let Some(config) = config else {
         return Ok(None);
     };
-    let folder = file.and_then(Path::parent).unwrap_or(Path::new(""));
+    let folder = file.and_then(Path::parent).unwrap_or_else(|| Path::new(""));
     config.read(folder, catalogue).map(Some)
 }

@@ -1,13 +1,25 @@
 //! `ucp catalog`: what a service broker with these offerings would offer.
 
+use std::process::ExitCode;
+
 use crate::broker::read_offerings;
 use crate::cli::Catalog;
 use crate::types;
 
-/// Returns the catalog of all offerings, as a platform is shown it.
-pub(crate) fn shown(arguments: &Catalog) -> anyhow::Result<String> {
+/// Prints the catalog of all offerings, as a platform is shown it, or what is wrong with them.
+pub(crate) fn run(arguments: &Catalog) -> anyhow::Result<ExitCode> {
     let catalogue = types::catalogue(&arguments.types)?;
-    let offerings = read_offerings(&arguments.folder, &catalogue)?;
-    let catalog = offerings.catalog(|_| true);
-    Ok(format!("{}\n", serde_json::to_string_pretty(&catalog)?))
+    match read_offerings(&arguments.folder, &catalogue)? {
+        Ok(offerings) => {
+            let catalog = offerings.catalog(|_| true);
+            println!("{}", serde_json::to_string_pretty(&catalog)?);
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(problems) => {
+            for problem in problems {
+                eprintln!("{problem}");
+            }
+            Ok(ExitCode::FAILURE)
+        }
+    }
 }

@@ -14,6 +14,7 @@ use ucp_cloud_aws::{Account, AssumedRole};
 use ucp_model::{Beyond, DefaultTags, Limit, MAX_TAGS, Most, TagError, valid_tag};
 
 use crate::broker::{BrokerConfig, Section};
+use crate::wrong::{Wrong, wrong};
 
 /// The default session name.
 const SESSION_NAME: &str = "ucp";
@@ -104,20 +105,6 @@ impl Config {
         }
         Ok(config)
     }
-}
-
-/// An error, and its byte offset.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Wrong {
-    at: usize,
-    message: String,
-}
-
-pub(crate) fn wrong<T>(span: Range<usize>, message: impl Into<String>) -> Result<T, Wrong> {
-    Err(Wrong {
-        at: span.start,
-        message: message.into(),
-    })
 }
 
 type Tags = BTreeMap<Spanned<String>, Spanned<String>>;

@@ -133,6 +133,7 @@ How often and how long calls to AWS are repeated is in [retry classes](errors/re
 fn all() -> impl Iterator<Item = &'static Limit> {
     let lists = [
         ucp_api::LIMITS,
+        ucp_broker::LIMITS,
         ucp_authentication::LIMITS,
         ucp_model::LIMITS,
         ucp_app::LIMITS,

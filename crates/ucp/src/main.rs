@@ -32,6 +32,7 @@ mod telemetry;
 mod token;
 mod types;
 mod version;
+mod wrong;
 
 use std::process::ExitCode;
 
@@ -82,10 +83,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Token(command) => work(Format::Human, QUIET, token::run(command)),
         Command::Simulator(arguments) => work(Format::Human, QUIET, simulator::run(arguments)),
         Command::Plan(arguments) => plan::run(*arguments),
-        Command::Catalog(arguments) => {
-            print!("{}", catalog::shown(&arguments)?);
-            Ok(ExitCode::SUCCESS)
-        }
+        Command::Catalog(arguments) => catalog::run(&arguments),
         Command::Openapi => {
             println!("{}", ucp_api::openapi_json());
             Ok(ExitCode::SUCCESS)

@@ -160,3 +160,50 @@ async fn what_is_asked_is_in_the_audit(world: &World) {
     assert_eq!(refused["caller"], "anonymous", "{refused}");
     assert!(!format!("{events:?}").contains("canary"));
 }
+
+#[apply(on_every_store)]
+async fn so_large_a_body_is_read_and_no_larger_one(world: &World) {
+    const MOST: usize = 256 * 1024;
+    let path = format!("{}?accepts_incomplete=true", at("one"));
+    let body = |size: usize| {
+        let mut body = order(LOGS, SMALL, json!({}));
+        body["padding"] = json!("");
+        let rest = size - body.to_string().len();
+        body["padding"] = json!("x".repeat(rest));
+        assert_eq!(body.to_string().len(), size);
+        body
+    };
+    let more = ask(world, "PUT", &path, &body(MOST + 1)).await;
+    refused(&more, 400, "BadRequest");
+    assert!(more.text.contains("262144 bytes"), "{}", more.text);
+    ask(world, "PUT", &path, &body(MOST)).await.expect(202);
+    world.settle().await;
+}
+
+#[apply(on_every_store)]
+async fn an_id_has_so_many_characters_and_no_more(world: &World) {
+    let path = |id: &str| format!("{}?accepts_incomplete=true", at(id));
+    let more = ask(
+        world,
+        "PUT",
+        &path(&"a".repeat(51)),
+        &order(LOGS, SMALL, json!({})),
+    )
+    .await;
+    refused(&more, 400, "BadRequest");
+    let mut body = order(LOGS, SMALL, json!({}));
+    body["space_guid"] = json!("s".repeat(50));
+    body["organization_guid"] = json!("o".repeat(50));
+    ask(world, "PUT", &path(&"a".repeat(50)), &body)
+        .await
+        .expect(202);
+    world.settle().await;
+    let binding = bound(&"a".repeat(50), &"b".repeat(51));
+    refused(
+        &ask(world, "PUT", &binding, &bind_logs()).await,
+        400,
+        "BadRequest",
+    );
+    let binding = bound(&"a".repeat(50), &"b".repeat(50));
+    wait(world, "PUT", &binding, &bind_logs()).await.expect(201);
+}

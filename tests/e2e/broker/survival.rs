@@ -17,7 +17,10 @@ async fn see_through(world: &World, method: &str, path: &str, body: &Value) {
     world.settle().await;
     let operation = match reply.status {
         200 | 201 | 410 => return,
-        202 => reply.body["operation"].as_str().unwrap().to_owned(),
+        202 => reply.body["operation"]
+            .as_str()
+            .expect("an operation")
+            .to_owned(),
         _ => panic!("{}", reply.text),
     };
     assert_eq!(last(world, path, &operation).await, succeeded());

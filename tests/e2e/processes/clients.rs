@@ -375,10 +375,16 @@ async fn the_examples_do_what_they_say() {
         "--simulator-fault",
         KEPT_TYPE,
     ];
-    let arguments = [&PATIENT[..], &faults].concat();
+    let broker = project("api/examples/broker/ucp.toml")
+        .display()
+        .to_string();
+    let config = ["--config", broker.as_str()];
+    let arguments = [&PATIENT[..], &faults, &config].concat();
     let (_ucp, url) = Process::dev(&directory.path().join("data"), &arguments).await;
-    let entries = std::fs::read_dir(project("api/examples")).expect("examples");
+    let folders = ["api/examples", "api/examples/broker"].into_iter();
+    let entries = folders.flat_map(|folder| std::fs::read_dir(project(folder)).expect("examples"));
     let scripts = entries.map(|entry| entry.expect("an entry").path());
+    let scripts = scripts.filter(|path| path.extension().is_some_and(|it| it == "sh"));
     let examples = scripts.filter(|path| !path.ends_with("client.sh"));
     let running: Vec<_> = examples
         .map(|example| {
@@ -387,7 +393,7 @@ async fn the_examples_do_what_they_say() {
             (example, tokio::spawn(run(command)))
         })
         .collect();
-    assert_eq!(running.len(), 14);
+    assert_eq!(running.len(), 15);
     for (example, run) in running {
         if let Err(printed) = run.await.expect("it runs") {
             panic!("{}:\n{printed}", example.display());

@@ -117,3 +117,43 @@ fn logs_are_coloured_on_terminals_only() {
     assert!(on_terminal("").contains("\u{1b}[34mDEBUG"));
     assert!(!on_terminal("1").contains('\u{1b}'));
 }
+
+#[test]
+fn a_catalog_is_printed_or_what_is_wrong_with_it() {
+    let example = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../api/examples/broker/offerings"
+    );
+    let output = ucp(&["catalog", example])
+        .output()
+        .expect("the binary starts");
+    assert!(output.status.success(), "{output:?}");
+    let catalog: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(catalog["services"][0]["name"], "bucket");
+    let folder = folder();
+    let file = folder.path().join("wrong.toml");
+    let text =
+        std::fs::read_to_string(Path::new(example).join("bucket.toml")).expect("the example");
+    let wrong = text.replace("AWS::S3::BucketPolicy", "AWS::S3::Policies");
+    std::fs::write(&file, wrong.replace("sync = false", "sink = false")).expect("a file");
+    let folder = folder.path().display().to_string();
+    let output = ucp(&["catalog", &folder])
+        .output()
+        .expect("the binary starts");
+    assert_eq!(output.status.code(), Some(1));
+    let told = String::from_utf8(output.stderr).expect("UTF-8");
+    let lines: Vec<&str> = told.lines().collect();
+    let at = |line: usize| format!("{}:{line}: ", file.display());
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.starts_with(&at(6)) && line.contains("sink")),
+        "{told}"
+    );
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.starts_with(&at(13)) && line.contains("AWS::S3::Policies")),
+        "{told}"
+    );
+}

@@ -288,7 +288,7 @@ impl App {
             Some(Ended::Succeeded) => Ok(Ordered::Done),
             Some(Ended::Failed(failure) | Ended::Canceled(failure)) => {
                 Err(ServiceRejection::Failed {
-                    failure: first_cause(failure),
+                    failure: Box::new(first_cause(failure)),
                     instance_usable: self.is_usable(&operation).await?,
                 })
             }

@@ -44,7 +44,7 @@ pub enum ServiceRejection {
     #[error("{}", .failure.message)]
     Failed {
         /// Why.
-        failure: Failure,
+        failure: Box<Failure>,
         /// Whether the instance can be used, if it is the update of one.
         instance_usable: Option<bool>,
     },
@@ -54,11 +54,17 @@ pub enum ServiceRejection {
     )]
     Timeout(u64),
     /// It is refused as ARM requests are.
-    #[error(transparent)]
-    Other(#[from] Rejection),
+    #[error("{0}")]
+    Other(Box<Rejection>),
     /// What it was judged with has changed meanwhile.
     #[error("the instance changes too fast. Try again")]
     Changed,
+}
+
+impl From<Rejection> for ServiceRejection {
+    fn from(rejection: Rejection) -> Self {
+        Self::Other(Box::new(rejection))
+    }
 }
 
 impl ServiceRejection {
@@ -68,8 +74,8 @@ impl ServiceRejection {
             Rejection::Invalid(failure) | Rejection::TooLarge(failure) => {
                 Self::Invalid(with_details(&failure))
             }
-            Rejection::Busy(operation) => Self::busy(&operation.header.id),
-            other => Self::Other(other),
+            Rejection::Busy(operation) => Self::busy(operation.header.id),
+            other => other.into(),
         }
     }
 
@@ -91,13 +97,13 @@ impl ServiceRejection {
                     "The instance has {BINDINGS_MAX} bindings, and no more may be. Delete one."
                 );
                 let failure = Failure::new(ErrorCode::QuotaExceeded, message);
-                Self::Other(Rejection::QuotaExceeded(failure))
+                Rejection::QuotaExceeded(failure).into()
             }
             ucp_store::Error::TooManyTags => Self::Conflict(
                 "A reference of the instance has too many tags for those of the broker. Remove some."
                     .to_owned(),
             ),
-            other => Self::Other(other.into()),
+            other => Rejection::from(other).into(),
         }
     }
 }

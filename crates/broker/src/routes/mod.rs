@@ -1,6 +1,7 @@
 //! The handlers.
 
 pub(crate) mod bindings;
+pub(crate) mod catalog;
 pub(crate) mod instances;
 
 use std::sync::Arc;
