@@ -19,6 +19,7 @@ const GOLD: &str = "5d0f6a1e-93a5-4c2c-8a52-0c5b6c1f0a03";
 const LOGS: &str = "logs-service";
 const SMALL: &str = "logs-small";
 const LARGE: &str = "logs-large";
+const NAMED: &str = "named-service";
 const NET: &str = "net-service";
 const PRINCIPAL: &str = "arn:aws:iam::123456789012:root";
 

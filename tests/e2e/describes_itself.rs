@@ -164,7 +164,12 @@ async fn the_guides_are_served_and_their_links_resolve(world: &World) {
         let name = guide.unwrap().file_name().into_string().unwrap();
         assert!(seen.contains(&format!("/docs/how-to/{name}")), "{name}");
     }
-    for page in ["/docs/concepts.md", "/docs/limits.md", "/docs/simulator.md"] {
+    for page in [
+        "/docs/concepts.md",
+        "/docs/limits.md",
+        "/docs/offerings.md",
+        "/docs/simulator.md",
+    ] {
         assert!(seen.contains(page), "{page}");
     }
 }

@@ -144,6 +144,20 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
+        "service-body",
+        By(
+            "tests/e2e/broker/refusals.rs",
+            "so_large_a_body_is_read_and_no_larger_one",
+        ),
+    ),
+    (
+        "service-id",
+        By(
+            "tests/e2e/broker/refusals.rs",
+            "an_id_has_so_many_characters_and_no_more",
+        ),
+    ),
+    (
         "tokens",
         By(
             "crates/store/src/conformance/tokens.rs",
@@ -189,6 +203,13 @@ const SHOWN: &[(&str, Shown)] = &[
     ("tag-value", Here(201, requests::tag_value)),
     ("details", By("tests/e2e/limits.rs", "details_of_an_error")),
     ("properties", Here(201, requests::properties)),
+    (
+        "service-bindings",
+        By(
+            "crates/store/src/conformance/broker.rs",
+            "an_instance_has_so_many_bindings",
+        ),
+    ),
     ("import-resources", Here(202, requests::import_resources)),
     (
         "import-types",
@@ -614,27 +635,6 @@ const SHOWN: &[(&str, Shown)] = &[
         By(
             "crates/ucp/src/config.rs",
             "default_tags_are_as_many_as_a_resource_can_have",
-        ),
-    ),
-    (
-        "service-body",
-        By(
-            "tests/e2e/broker/refusals.rs",
-            "so_large_a_body_is_read_and_no_larger_one",
-        ),
-    ),
-    (
-        "service-id",
-        By(
-            "tests/e2e/broker/refusals.rs",
-            "an_id_has_so_many_characters_and_no_more",
-        ),
-    ),
-    (
-        "service-bindings",
-        By(
-            "crates/store/src/conformance/broker.rs",
-            "an_instance_has_so_many_bindings",
         ),
     ),
     (

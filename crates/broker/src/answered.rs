@@ -6,9 +6,10 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use tokio::time::timeout;
 use tracing::Instrument;
 use ucp_audit::{AuditEvent, AuditOutcome};
-use ucp_listen::Peer;
+use ucp_listen::{Peer, Place};
 use ucp_model::{CorrelationId, OperationId, excerpt};
 
 use crate::broker::Broker;
@@ -70,8 +71,26 @@ pub(crate) async fn answered(
             "The audit, which this server requires, cannot record requests at the moment. Nothing was done. Try again later.",
         ),
         false => {
-            let response = next.run(request).instrument(span.clone()).await;
-            record(&broker, &asked, response).await
+            let is_write = asked.is_write;
+            // What goes on without its client keeps its place among the connections.
+            let place = request.extensions().get::<Place>().cloned();
+            let replying = {
+                let broker = Arc::clone(&broker);
+                async move {
+                    let _place = place;
+                    let reply = timeout(broker.settings.deadline(), next.run(request)).await;
+                    let response = reply.unwrap_or_else(|_| not_in_time());
+                    record(&broker, &asked, response).await
+                }
+                .instrument(span.clone())
+            };
+            match is_write {
+                // It is recorded although its client hangs up.
+                true => tokio::spawn(replying)
+                    .await
+                    .unwrap_or_else(|_| Problem::internal().into_response()),
+                false => replying.await,
+            }
         }
     };
     span.in_scope(|| tracing::debug!(http.status = response.status().as_u16(), "answered"));
@@ -148,6 +167,16 @@ async fn record(broker: &Broker, asked: &Asked, response: Response) -> Response 
             "The audit, which this server requires, could not record this request. What it asked for may have been done: poll last_operation before you send it again.",
         ),
     }
+}
+
+fn not_in_time() -> Response {
+    let description = "The request was not answered in time. What it asked for may have been done: poll last_operation before you send it again.";
+    Problem::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "ServiceUnavailable",
+        description,
+    )
+    .into_response()
 }
 
 fn not_recorded(description: &str) -> Response {

@@ -35,6 +35,15 @@ pub struct Settings {
     pub sync_wait: Duration,
     /// The `Retry-After` of running operations.
     pub retry_after: Duration,
+    /// The time in which a request must be answered, besides the time that a platform may wait for the end of a change.
+    pub request_timeout: Duration,
+}
+
+impl Settings {
+    /// The time in which every request must be answered.
+    pub(crate) fn deadline(&self) -> Duration {
+        self.request_timeout.saturating_add(self.sync_wait)
+    }
 }
 
 impl std::fmt::Debug for Settings {

@@ -88,13 +88,14 @@ impl Problem {
             ServiceRejection::Failed {
                 failure,
                 instance_usable,
+                is_update,
             } => {
                 let repeatable = is_repeatable(&failure, status_of);
                 let status = StatusCode::INTERNAL_SERVER_ERROR;
                 let Failure { code, message, .. } = *failure;
                 let mut problem = Self::new(status, code, message);
                 problem.body.instance_usable = instance_usable;
-                problem.body.update_repeatable = instance_usable.map(|_| repeatable);
+                problem.body.update_repeatable = is_update.then_some(repeatable);
                 problem
             }
             ServiceRejection::Timeout(_) => Self::new(

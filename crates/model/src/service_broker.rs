@@ -159,6 +159,8 @@ pub struct ChangeEnd {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Order {
+    /// What it is.
+    pub kind: ChangeKind,
     /// The instance that it concerns.
     pub instance: InstanceId,
     /// The binding that it concerns, if it is not the instance as a whole.

@@ -224,6 +224,7 @@ mod tests {
     #[test]
     fn an_order_is_of_a_later_version_and_a_kind_of_its_own() {
         let order = Order {
+            kind: ucp_model::ChangeKind::Create,
             instance: InstanceId {
                 platform: "cf".to_owned(),
                 instance: "i".to_owned(),

@@ -29,6 +29,7 @@ static OFFERINGS: LazyLock<Arc<Offerings>> = LazyLock::new(|| {
             include_str!("../../../api/examples/broker/offerings/bucket.toml"),
         ),
         file("logs.toml", include_str!("broker/logs.toml")),
+        file("named.toml", include_str!("broker/named.toml")),
         file("net.toml", include_str!("broker/net.toml")),
     ];
     let read = Offerings::read(&files, &Catalogue::embedded());
@@ -52,5 +53,6 @@ pub(crate) fn settings(sync_wait: Duration) -> Settings {
         platforms: Arc::new(Platforms::new(platforms.collect())),
         sync_wait,
         retry_after: Duration::from_secs(1),
+        request_timeout: Duration::from_secs(60),
     }
 }

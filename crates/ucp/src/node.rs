@@ -122,6 +122,7 @@ impl Node {
                 platforms: broker.platforms,
                 sync_wait: broker.sync_wait,
                 retry_after: self.retry_after,
+                request_timeout: self.clients.request_timeout,
             }),
             authentication: self.authentication,
             engine: ucp_engine::Settings {

@@ -228,3 +228,67 @@ async fn a_failed_binding_is_made_anew(world: &World) {
     );
     assert_eq!(live(world, "AWS::IAM::Role").len(), 1);
 }
+
+#[apply(on_every_store)]
+async fn a_successor_is_the_same_once_its_predecessor_is_gone(world: &World) {
+    bucket(world, "one").await;
+    assert_eq!(
+        change(world, "PUT", &bound("one", "b"), &bind_bucket()).await,
+        succeeded()
+    );
+    let successor = json!({"predecessor_binding_id": "b", "bind_resource": {"app_guid": "other"}});
+    assert_eq!(
+        change(world, "PUT", &bound("one", "c"), &successor).await,
+        succeeded()
+    );
+    let gone = format!("{}?service_id={BUCKET}&plan_id={DEV}", bound("one", "b"));
+    assert_eq!(
+        change(world, "DELETE", &gone, &Value::Null).await,
+        succeeded()
+    );
+    ask(world, "PUT", &bound("one", "c"), &successor)
+        .await
+        .expect(200);
+}
+
+#[apply(on_every_store)]
+async fn bindings_are_ordered_at_the_same_time(world: &World) {
+    bucket(world, "one").await;
+    let paths: Vec<String> = (0..10)
+        .map(|number| bound("one", &format!("b{number}")))
+        .collect();
+    let asked: Vec<String> = paths
+        .iter()
+        .map(|path| format!("{path}?accepts_incomplete=true"))
+        .collect();
+    let body = bind_bucket();
+    let orders = asked.iter().map(|path| ask(world, "PUT", path, &body));
+    for ordered in futures_util::future::join_all(orders).await {
+        ordered.expect(202);
+    }
+    world.settle().await;
+    for path in paths {
+        get(world, &path).await.expect(200);
+    }
+    assert_eq!(live(world, "AWS::IAM::Role").len(), 10);
+}
+
+#[apply(on_every_store)]
+async fn what_is_secret_is_shown_to_the_platform_alone(world: &World) {
+    logs(world, "one", json!({})).await;
+    let made = wait(world, "PUT", &bound("one", "b"), &bind_logs())
+        .await
+        .expect(201)
+        .body;
+    let secrets =
+        ["password", "user"].map(|it| made["credentials"][it].as_str().unwrap().to_owned());
+    let api = "api-version=2023-10-01-preview";
+    let operations = format!("/planes/radius/local/resourceGroups/cf-space/operations?{api}");
+    let events = format!("/planes/radius/local/providers/System.Resources/auditEvents?{api}");
+    for path in [operations, events] {
+        let told = world.get(&path).await.expect(200).text;
+        for secret in &secrets {
+            assert!(!told.contains(secret), "{path}: {told}");
+        }
+    }
+}

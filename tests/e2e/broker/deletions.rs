@@ -159,26 +159,45 @@ async fn instances_go_with_their_group(world: &World) {
 }
 
 #[apply(on_every_store)]
-async fn a_resource_that_arm_changes_makes_an_order_wait(world: &World) {
+async fn a_resource_that_arm_changes_is_changed_by_nobody_else(world: &World) {
     logs(world, "one", json!({})).await;
-    let slow = Effect::Latency {
-        least_millis: 30_000,
-        most_millis: 30_000,
-    };
-    world
-        .aws
-        .add_fault(fault(slow).on(Action::UpdateResource).times(1));
     let group = "/planes/radius/local/resourceGroups/cf-space";
     let tracked = format!("{group}/providers/AWS.Logs/LogGroup:reference/one:group");
     let put = json!({"trackedBy": tracked, "alias": "one:group", "properties": {"LogGroupName": "osb-one", "RetentionInDays": 14}});
-    world
-        .post("AWS.Logs/LogGroup", "put", &put)
-        .await
-        .expect(201);
+    let path =
+        "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.Logs/LogGroup/:put";
+    let put = world
+        .send_without_waiting("POST", path, &put.to_string())
+        .await;
+    assert!(matches!(put.status, 201 | 202), "{}", put.text);
+    let path = format!("{}?accepts_incomplete=true", at("one"));
     let patch = json!({"service_id": LOGS, "parameters": {"retention": 30}});
+    refused(
+        &ask(world, "PATCH", &path, &patch).await,
+        422,
+        "ConcurrencyError",
+    );
+    let deletion = format!("{}&accepts_incomplete=true", gone("one", LOGS, SMALL));
+    refused(
+        &ask(world, "DELETE", &deletion, &Value::Null).await,
+        422,
+        "ConcurrencyError",
+    );
+    world.settle().await;
     assert_eq!(
         change(world, "PATCH", &at("one"), &patch).await,
         succeeded()
     );
     assert_eq!(live(world, "AWS::Logs::LogGroup")[0]["RetentionInDays"], 30);
+}
+
+#[apply(on_every_store)]
+async fn an_id_is_free_again_however_it_is_spelled(world: &World) {
+    logs(world, "ABC", json!({})).await;
+    delete(world, "ABC", LOGS, SMALL).await;
+    logs(world, "abc", json!({})).await;
+    get(world, &at("abc")).await.expect(200);
+    refused(&get(world, &at("ABC")).await, 404, "NotFound");
+    delete(world, "abc", LOGS, SMALL).await;
+    assert!(world.aws.resources().is_empty());
 }

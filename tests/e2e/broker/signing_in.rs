@@ -83,7 +83,7 @@ async fn a_platform_is_shown_what_it_may_order(world: &World) {
             .collect()
     };
     let all = get(world, CATALOG).await.expect(200);
-    assert_eq!(names(&all.body), ["bucket", "logs", "net"]);
+    assert_eq!(names(&all.body), ["bucket", "logs", "named", "net"]);
     let some = ask_as(world, "k8s", "GET", CATALOG, &Value::Null)
         .await
         .expect(200);

@@ -263,3 +263,81 @@ async fn an_update_renews_what_bindings_hand_out(world: &World) {
         "Enabled"
     );
 }
+
+#[apply(on_every_store)]
+async fn what_has_a_name_is_deleted_before_it_is_replaced(world: &World) {
+    let made = change(
+        world,
+        "PUT",
+        &at("one"),
+        &order(NAMED, "named-a", json!({})),
+    )
+    .await;
+    assert_eq!(made, succeeded());
+    let patch = json!({"service_id": NAMED, "plan_id": "named-b"});
+    assert_eq!(
+        change(world, "PATCH", &at("one"), &patch).await,
+        succeeded()
+    );
+    let topics = live(world, "AWS::SQS::Queue");
+    assert_eq!(topics.len(), 1);
+    assert_eq!(
+        (&topics[0]["QueueName"], &topics[0]["FifoQueue"]),
+        (&json!("osb-one.fifo"), &json!(true))
+    );
+}
+
+#[apply(on_every_store)]
+async fn a_failed_update_goes_on_by_a_put_too(world: &World) {
+    logs(world, "one", json!({})).await;
+    let refusal = fault(fail(HandlerErrorCode::ServiceInternalError).saying("No."));
+    world.aws.add_fault(
+        refusal
+            .on(Action::UpdateResource)
+            .of_type("AWS::Logs::LogGroup"),
+    );
+    let patch = json!({"service_id": LOGS, "plan_id": LARGE});
+    assert_eq!(
+        change(world, "PATCH", &at("one"), &patch).await["state"],
+        "failed"
+    );
+    world.aws.clear_faults();
+    let put = order(LOGS, LARGE, json!({}));
+    assert_eq!(change(world, "PUT", &at("one"), &put).await, succeeded());
+    assert_eq!(
+        get(world, &at("one")).await.expect(200).body["plan_id"],
+        LARGE
+    );
+    assert_eq!(
+        live(world, "AWS::Logs::LogGroup")[0]["RetentionInDays"],
+        365
+    );
+}
+
+#[tokio::test]
+async fn an_update_renews_all_bindings_that_an_instance_may_have() {
+    let world = World::builder().build().await;
+    let made = change(&world, "PUT", &at("one"), &order(NET, "net-ten", json!({}))).await;
+    assert_eq!(made, succeeded());
+    let binding = json!({"service_id": NET, "plan_id": "net-ten"});
+    for number in 0..ucp_store::BINDINGS_MAX {
+        let path = bound("one", &format!("b{number}"));
+        wait(&world, "PUT", &path, &binding).await.expect(201);
+    }
+    let more = wait(&world, "PUT", &bound("one", "more"), &binding).await;
+    refused(&more, 403, "QuotaExceeded");
+    let patch = json!({"service_id": NET, "plan_id": "net-twenty"});
+    assert_eq!(
+        change(&world, "PATCH", &at("one"), &patch).await,
+        succeeded()
+    );
+    let vpc = live(&world, "AWS::EC2::VPC").remove(0);
+    for number in [0, ucp_store::BINDINGS_MAX - 1] {
+        let shown = get(&world, &bound("one", &format!("b{number}")))
+            .await
+            .expect(200)
+            .body;
+        assert_eq!(shown["credentials"]["vpc"], vpc["VpcId"]);
+    }
+    world.finish().await;
+}

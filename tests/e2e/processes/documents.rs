@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 
 use super::process::Process;
 
@@ -101,10 +102,24 @@ fn is_as_promised(promised: &str, line: &str) -> bool {
     rest.ends_with(last)
 }
 
+/// Returns an address that nobody listens on. Its port is none of those that clients are given, and of each page another one:
+/// until its server listens, nobody else is given it.
+fn free_address() -> String {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    const FIRST: u16 = 20_000;
+    let process = u16::try_from(std::process::id() % 10_000).expect("a small number");
+    loop {
+        let port = FIRST + process + NEXT.fetch_add(1, Ordering::Relaxed);
+        let address = format!("127.0.0.1:{port}");
+        if TcpListener::bind(&address).is_ok() {
+            return address;
+        }
+    }
+}
+
 /// Runs all steps in one shell and compares their output with the documented one.
 fn run(steps: &[Step], url: &str, simulator: &str) -> Result<(), String> {
-    let second = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
-    let second = second.expect("a free port").to_string();
+    let second = free_address();
     let actual = [(UCP, url), (SIMULATOR, simulator), (SECOND_PORT, &second)];
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path();

@@ -37,6 +37,7 @@ const ROUTES: &[Row] = table! {
     "/docs/errors/{code}": GET Public;
     "/docs/how-to/{page}": GET Public;
     "/docs/limits.md": GET Public;
+    "/docs/offerings.md": GET Public;
     "/docs/simulator.md": GET Public;
     "/docs/{*rest}": GET Public;
     "/healthz": GET Public;

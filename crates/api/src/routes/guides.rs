@@ -29,6 +29,7 @@ const GUIDES: &[(&str, &str)] = guides![
     "authentication.md",
     "backup.md",
     "behind-a-proxy.md",
+    "broker.md",
     "ci.md",
     "command-line.md",
     "iam-policy.md",
@@ -44,6 +45,7 @@ const GUIDES: &[(&str, &str)] = guides![
 ];
 const LIMITS: &str = include_str!("../../../../docs/limits.md");
 const CONCEPTS: &str = include_str!("../../../../docs/concepts.md");
+const OFFERINGS: &str = include_str!("../../../../docs/offerings.md");
 const SIMULATOR: &str = include_str!("../../../../docs/simulator.md");
 
 /// Registers the handlers. They are not part of the API, so its document does not describe them.
@@ -53,6 +55,7 @@ pub(crate) fn routes() -> Router<Arc<Api>> {
         .without_v07_checks()
         .route("/docs/limits.md", get(async || markdown(LIMITS)))
         .route("/docs/concepts.md", get(async || markdown(CONCEPTS)))
+        .route("/docs/offerings.md", get(async || markdown(OFFERINGS)))
         .route("/docs/simulator.md", get(async || markdown(SIMULATOR)))
         .route("/docs/how-to/{page}", get(get_guide))
 }

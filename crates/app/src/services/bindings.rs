@@ -3,20 +3,24 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
-use ucp_model::operation::ReplacementPolicy;
 use ucp_model::{
-    Access, BindingId, Change, ChangeKind, ServiceBinding, ServiceInstance, Timestamp,
+    Access, BindingId, Change, ChangeKind, GroupId, ReferenceId, ServiceBinding, ServiceInstance,
+    Timestamp,
 };
-use ucp_offerings::{BoundSet, Offering, Offerings, Plan, Randoms};
+use ucp_offerings::{BoundSet, Edge, Offering, Offerings, Plan, Randoms};
+use ucp_set::{Expression, visit};
 
 use super::instances::{
     context, invalid, judge_plan, judge_service, no_such_instance, reference_tags, running, tags,
     unfilled,
 };
-use super::ordering::{NewOrder, ReferenceOf, Works};
+use super::ordering::{
+    Impatience, NewOrder, ReferenceOf, Works, linked, reference_of, refuse_busy,
+};
+use super::tries::Tries;
 use super::{Ordered, ServiceRejection, ServiceRequest};
 use crate::App;
-use crate::settling::TRIES;
+use crate::awaiting::Pending;
 
 /// The tag that tells the binding.
 const BINDING: &str = "osb-binding";
@@ -61,13 +65,13 @@ impl App {
         request: &ServiceRequest<'_>,
         new: &BindService,
     ) -> Result<Ordered, ServiceRejection> {
-        for _ in 1..TRIES {
+        let mut tries = Tries::default();
+        loop {
             match self.bind(request, new).await {
-                Err(ServiceRejection::Changed) => {}
+                Err(ServiceRejection::Changed) if tries.again(self).await => {}
                 other => return other,
             }
         }
-        self.bind(request, new).await
     }
 
     async fn bind(
@@ -82,7 +86,9 @@ impl App {
         }
         let instance_id = request.instance_id(&new.instance);
         let row = self.service_instance(&instance_id).await?;
-        let row = row.filter(|row| !row.is_gone() && row.id == instance_id);
+        // One that is being made may come to stand.
+        let may_stand = |row: &ServiceInstance| row.applied.is_some() || row.change.is_running();
+        let row = row.filter(|row| !row.is_gone() && row.id == instance_id && may_stand(row));
         let row = row.ok_or_else(|| no_such_instance(&new.instance))?;
         if let Some(service) = &new.service {
             judge_service(&row, service)?;
@@ -103,19 +109,21 @@ impl App {
             instance: row.id.clone(),
             binding: new.binding.clone(),
         };
-        let predecessor = match &new.predecessor {
-            Some(name) => Some(self.predecessor(&row, offering, name).await?),
-            None => None,
+        let found = self.service_binding(&id).await?;
+        let existing = found.as_ref().filter(|it| !it.is_gone());
+        let successor = existing.filter(|it| it.predecessor == new.predecessor);
+        let predecessor = match (&new.predecessor, successor) {
+            // It has them from its predecessor, which may be gone by now.
+            (Some(_), Some(successor)) => Some(successor.clone()),
+            (Some(name), None) => Some(self.predecessor(&row, offering, name).await?),
+            (None, _) => None,
         };
-        let bind_resource = match (&predecessor, &new.bind_resource) {
-            (Some(predecessor), None) => predecessor.bind_resource.clone(),
-            (_, given) => given.clone(),
+        let bind_resource = match &predecessor {
+            Some(predecessor) => predecessor.bind_resource.clone(),
+            None => bind_resource(new),
         };
-        let app = new.app.clone().or_else(|| {
-            let app = bind_resource.as_ref()?.get("app_guid")?.as_str()?;
-            Some(app.to_owned())
-        });
-        if template.requires_app() && app.is_none() {
+        let app = bind_resource.as_ref().and_then(|it| it.get("app_guid"));
+        if template.requires_app() && app.is_none_or(|app| !app.is_string()) {
             return Err(ServiceRejection::RequiresApp);
         }
         let parameters = match &predecessor {
@@ -131,8 +139,7 @@ impl App {
                 parameters.await?.map_err(invalid)?
             }
         };
-        let found = self.service_binding(&id).await?;
-        let existing = found.as_ref().filter(|it| !it.is_gone());
+        let is_sync = offering.is_sync() || !template.has_resources();
         if let Some(existing) = existing {
             let is_same = existing.id == id
                 && existing.parameters == parameters
@@ -146,9 +153,7 @@ impl App {
             }
             match (&existing.change.kind, existing.change.is_running()) {
                 (ChangeKind::Create, true) => {
-                    return self
-                        .again(request, &existing.change, offering.is_sync())
-                        .await;
+                    return self.again(request, &existing.change, is_sync).await;
                 }
                 (_, true) => return Err(changing(existing)),
                 (_, false) if existing.has_stood() && existing.change.has_succeeded() => {
@@ -160,9 +165,12 @@ impl App {
         if row.change.is_running() {
             return Err(running(&row));
         }
-        if row.applied.is_none() {
-            return Err(no_such_instance(&new.instance));
-        }
+        // What is on offer now may name more than when the instance was made.
+        let names = offering.instance_randoms();
+        let row = ServiceInstance {
+            randoms: self.drawn(names.iter().cloned(), &row.randoms),
+            ..row
+        };
         let now = self.now();
         let known = existing.map(|it| it.randoms.clone()).unwrap_or_default();
         let binding = ServiceBinding {
@@ -191,16 +199,10 @@ impl App {
         let mut default_tags = tags(&row);
         default_tags.insert(BINDING.to_owned(), new.binding.clone());
         let has_resources = !resources.is_empty();
-        let policy = ReplacementPolicy::Refuse;
-        let works = self.judged_services(
-            request,
-            &row.group,
-            resources,
-            outputs,
-            &default_tags,
-            policy,
-        );
-        let works = works.await?;
+        let edge = Edge::InPlace;
+        let works = self.judged_services(request, &row.group, resources, &default_tags, edge);
+        let mut works = works.await?;
+        works.reads(linked(&row.group, &outputs));
         let order = NewOrder {
             expected: Some(row.revision),
             binding: Some(binding.id.binding.clone()),
@@ -262,17 +264,16 @@ impl App {
         (instance, binding): (&str, &str),
         (service, plan): (&str, &str),
     ) -> Result<Ordered, ServiceRejection> {
-        for _ in 1..TRIES {
+        let mut tries = Tries::default();
+        loop {
             match self
                 .unbind(request, (instance, binding), (service, plan))
                 .await
             {
-                Err(ServiceRejection::Changed) => {}
+                Err(ServiceRejection::Changed) if tries.again(self).await => {}
                 other => return other,
             }
         }
-        self.unbind(request, (instance, binding), (service, plan))
-            .await
     }
 
     async fn unbind(
@@ -283,10 +284,14 @@ impl App {
     ) -> Result<Ordered, ServiceRejection> {
         let instance_id = request.instance_id(instance);
         let row = self.service_instance(&instance_id).await?;
+        // What has left the files is known by its row.
+        let was_of_service = row.as_ref().is_some_and(|row| row.service == service);
         let row = row.filter(|row| !row.is_gone() && row.id == instance_id);
         let Some(row) = row else {
-            let offering = request.offering(service)?;
-            request.plan(offering, plan)?;
+            if !was_of_service {
+                let offering = request.offering(service)?;
+                request.plan(offering, plan)?;
+            }
             return Err(ServiceRejection::Gone);
         };
         judge_service(&row, service)?;
@@ -299,7 +304,7 @@ impl App {
         let found = found.filter(|it| !it.is_gone() && it.id == id);
         let found = found.ok_or(ServiceRejection::Gone)?;
         let offering = request.offerings.offering(service);
-        let is_sync = offering.is_some_and(Offering::is_sync);
+        let is_sync = offering.is_some_and(Offering::is_sync) || !found.has_resources;
         let mut cancels = None;
         if found.change.is_running() {
             match found.change.kind {
@@ -314,7 +319,9 @@ impl App {
         let prefix = found.id.alias_prefix().to_lowercase();
         let references = self.references_of(&row.id, &row.group).await?;
         let references = references.iter();
-        let own = references.filter(|it| it.id.alias.to_lowercase().starts_with(&prefix));
+        let own = references
+            .clone()
+            .filter(|it| it.id.alias.to_lowercase().starts_with(&prefix));
         let mut own: Vec<ReferenceOf> = own.map(ReferenceOf::from).collect();
         if let Some(creation) = cancels
             && let Some(operation) = self.get_operation(creation).await?
@@ -323,6 +330,9 @@ impl App {
             let members = application.members.iter().map(ReferenceOf::from);
             let more = members.filter(|it| !own.iter().any(|own| own.id.key() == it.id.key()));
             own.extend(more.collect::<Vec<_>>());
+        }
+        if cancels.is_none() {
+            refuse_busy(references.filter(|it| it.id.alias.to_lowercase().starts_with(&prefix)))?;
         }
         let is_empty = own.is_empty() && cancels.is_none();
         let mut works = Works::reading(Map::new());
@@ -410,6 +420,7 @@ impl App {
         plan: &Plan,
         instance: &ServiceInstance,
         bindings: Vec<ServiceBinding>,
+        is_there: impl Fn(&ReferenceId) -> bool,
     ) -> Result<(Vec<ServiceBinding>, Map<String, Value>), ServiceRejection> {
         let Some(template) = offering.binding() else {
             return Ok((Vec::new(), Map::new()));
@@ -423,8 +434,18 @@ impl App {
             let randoms = self.drawn(template.randoms().iter().cloned(), &binding.randoms);
             let has_drawn = randoms != binding.randoms;
             binding.randoms = randoms;
-            let bound = evaluated(request, plan, instance, &binding)?;
-            let handed_out = handed_out(bound.credentials, bound.endpoints);
+            // It keeps what it has, where an older binding has not what the files name now.
+            let Ok(bound) = evaluated(request, plan, instance, &binding) else {
+                continue;
+            };
+            let met = |value: &Value| is_met(&instance.group, value, &is_there);
+            let credentials = bound.credentials.map(|credentials| match credentials {
+                Value::Object(members) => {
+                    Value::Object(members.into_iter().filter(|(_, it)| met(it)).collect())
+                }
+                other => other,
+            });
+            let handed_out = handed_out(credentials, bound.endpoints.filter(met));
             outputs.insert(binding.id.binding.clone(), handed_out);
             if has_drawn {
                 changed.push(binding);
@@ -452,8 +473,8 @@ impl App {
         let waiter = self.parts.awaiting.announce(id);
         match self.get_operation(id).await? {
             Some(operation) => {
-                let pending = crate::awaiting::Pending { operation, waiter };
-                self.wait_for(request, pending).await
+                let pending = Pending { operation, waiter };
+                self.wait_for(request, pending, Impatience::Leaves).await
             }
             None => Err(ServiceRejection::Changed),
         }
@@ -495,6 +516,29 @@ fn handed_out(credentials: Option<Value>, endpoints: Option<Value>) -> Value {
         access["endpoints"] = endpoints;
     }
     access
+}
+
+/// Returns whether there is all that a value refers to.
+fn is_met(group: &GroupId, value: &Value, is_there: impl Fn(&ReferenceId) -> bool) -> bool {
+    let mut is_met = true;
+    visit(value, |_, expression| {
+        for address in expression.iter().flat_map(Expression::addresses) {
+            let reference = reference_of(group, &address.name);
+            is_met &= reference.is_some_and(|reference| is_there(&reference));
+        }
+    });
+    is_met
+}
+
+/// Returns what a binding is for. Older platforms name the application elsewhere.
+fn bind_resource(new: &BindService) -> Option<Value> {
+    let given = new.bind_resource.clone();
+    let Some(app) = &new.app else { return given };
+    let mut resource = given.unwrap_or_else(|| json!({}));
+    if resource.get("app_guid").is_none() {
+        resource["app_guid"] = json!(app);
+    }
+    Some(resource)
 }
 
 fn changing(binding: &ServiceBinding) -> ServiceRejection {

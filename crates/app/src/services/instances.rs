@@ -3,14 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
-use ucp_model::operation::ReplacementPolicy;
-use ucp_model::{Change, ChangeKind, InstanceId, Provision, ServiceBinding, ServiceInstance};
+use ucp_model::{
+    Change, ChangeKind, InstanceId, Provision, ReferenceId, ServiceBinding, ServiceInstance,
+};
 use ucp_offerings::{Context, Edge, Offering, Offerings, Plan, Randoms, Refusal, Unfilled};
 
-use super::ordering::{NewOrder, ReferenceOf, Works};
+use super::ordering::{NewOrder, ReferenceOf, Works, linked, refuse_busy};
+use super::tries::Tries;
 use super::{Ordered, Platform, ServiceRejection, ServiceRequest};
-use crate::settling::TRIES;
 use crate::{App, Rejection};
+
+/// The maximum length of a tag of a reference, in characters. It is that of AWS. A longer name is cut.
+const TAG_VALUE_MAX_CHARS: usize = 256;
 
 /// An instance to make.
 #[derive(Clone)]
@@ -65,13 +69,13 @@ impl App {
         request: &ServiceRequest<'_>,
         new: &ProvisionService,
     ) -> Result<Ordered, ServiceRejection> {
-        for _ in 1..TRIES {
+        let mut tries = Tries::default();
+        loop {
             match self.provision(request, new).await {
-                Err(ServiceRejection::Changed) => {}
+                Err(ServiceRejection::Changed) if tries.again(self).await => {}
                 other => return other,
             }
         }
-        self.provision(request, new).await
     }
 
     async fn provision(
@@ -104,7 +108,7 @@ impl App {
             let mut asked = asked.into_iter().flatten();
             let is_same = row.id == id
                 && row.service == new.service
-                && row.group == group
+                && row.group.key() == group.key()
                 && asked.any(|it| it.plan == wanted.plan && it.parameters == wanted.parameters);
             if !is_same {
                 return Err(ServiceRejection::Conflict(format!(
@@ -119,6 +123,18 @@ impl App {
                 (_, false) => {}
             }
             self.refuse_changing(row).await?;
+            // It has stood: what has failed since goes on as an update.
+            if let Some(base) = &row.applied {
+                let current = offering.plan(&base.plan);
+                let edge = edge(current, base, plan)?;
+                let change = Changed {
+                    plan,
+                    wanted,
+                    edge,
+                    name: new.name.clone().or_else(|| row.name.clone()),
+                };
+                return self.change(request, offering, row.clone(), change).await;
+            }
         }
         let randoms = row.map(|row| row.randoms.clone()).unwrap_or_default();
         let names = offering.instance_randoms();
@@ -141,8 +157,7 @@ impl App {
         let resources = plan.instance(&context, &instance.wanted.parameters, &randoms);
         let resources = resources.map_err(unfilled)?;
         let tags = tags(&instance);
-        let policy = ReplacementPolicy::Refuse;
-        let works = self.judged_services(request, &group, resources, Map::new(), &tags, policy);
+        let works = self.judged_services(request, &group, resources, &tags, Edge::InPlace);
         let works = works.await?;
         let order = NewOrder {
             expected: found.map(|found| found.revision),
@@ -162,13 +177,13 @@ impl App {
         request: &ServiceRequest<'_>,
         update: &UpdateService,
     ) -> Result<Ordered, ServiceRejection> {
-        for _ in 1..TRIES {
+        let mut tries = Tries::default();
+        loop {
             match self.update(request, update).await {
-                Err(ServiceRejection::Changed) => {}
+                Err(ServiceRejection::Changed) if tries.again(self).await => {}
                 other => return other,
             }
         }
-        self.update(request, update).await
     }
 
     async fn update(
@@ -200,6 +215,7 @@ impl App {
         };
         judge_version(plan, update.version.as_deref())?;
         if update.version.is_none()
+            && plan.version().is_some()
             && current.is_some_and(|it| it.version() != base.version.as_deref())
         {
             return Err(ServiceRejection::MaintenanceInfoConflict(format!(
@@ -208,16 +224,7 @@ impl App {
                 shown(plan.version())
             )));
         }
-        let edge = match plan.id() == base.plan {
-            true => Some(Edge::InPlace),
-            false => current.and_then(|current| current.edge_to(plan.id())),
-        };
-        let Some(edge) = edge else {
-            return Err(ServiceRejection::PlanChangeNotSupported(format!(
-                "The plan cannot be changed to '{}'. Make a new instance of that plan.",
-                plan.name()
-            )));
-        };
+        let edge = edge(current, base, plan)?;
         let given = update.parameters.clone();
         let kept = base.parameters.clone();
         let (service, from, to) = (row.service.clone(), base.plan.clone(), plan.id().to_owned());
@@ -236,23 +243,47 @@ impl App {
         };
         let name = update.name.clone().or_else(|| row.name.clone());
         let is_context_only = row.change.has_succeeded() && row.applied.as_ref() == Some(&wanted);
-        if row.change.is_running() {
-            let is_same = row.change.kind == ChangeKind::Update && row.wanted == wanted;
-            return match is_same {
-                true => self.same_again(request, offering, &row).await,
-                false => Err(running(&row)),
-            };
+        let is_same = row.change.kind == ChangeKind::Update && row.wanted == wanted;
+        if row.change.is_running() && is_same {
+            return self.same_again(request, offering, &row).await;
         }
         if is_context_only {
             return self.rename(row, name).await;
         }
+        let change = Changed {
+            plan,
+            wanted,
+            edge,
+            name,
+        };
+        self.change(request, offering, row, change).await
+    }
+
+    /// Orders a change of an instance that is there.
+    async fn change(
+        &self,
+        request: &ServiceRequest<'_>,
+        offering: &Offering,
+        row: ServiceInstance,
+        change: Changed<'_>,
+    ) -> Result<Ordered, ServiceRejection> {
+        let Changed {
+            plan,
+            wanted,
+            edge,
+            name,
+        } = change;
         let bindings = self.parts.store.list_service_bindings(&row.id).await;
         let bindings = bindings.map_err(ServiceRejection::of_store)?;
-        if !bindings.is_empty() && !offering.merges_into_bindings() {
+        let is_same = row.applied.as_ref() == Some(&wanted);
+        if !bindings.is_empty() && !is_same && !offering.merges_into_bindings() {
             return Err(ServiceRejection::BindingsExist(format!(
                 "The instance has {} bindings, which would not see the change. Delete them first.",
                 bindings.len()
             )));
+        }
+        if row.change.is_running() {
+            return Err(running(&row));
         }
         refuse_changing_bindings(&bindings)?;
         let names = offering.instance_randoms();
@@ -269,22 +300,23 @@ impl App {
         let randoms = Randoms(instance.randoms.clone());
         let resources = plan.instance(&context, &instance.wanted.parameters, &randoms);
         let resources = resources.map_err(unfilled)?;
-        let (bindings, outputs) = self.renewed(request, offering, plan, &instance, bindings)?;
-        let policy = match edge {
-            Edge::InPlace => ReplacementPolicy::Refuse,
-            Edge::Replacing => ReplacementPolicy::CreateBeforeDelete,
-        };
-        let kept: BTreeSet<String> = resources.iter().map(|it| it.alias.to_lowercase()).collect();
         let tags = tags(&instance);
-        let works =
-            self.judged_services(request, &instance.group, resources, outputs, &tags, policy);
+        let works = self.judged_services(request, &instance.group, resources, &tags, edge);
         let mut works = works.await?;
-        let gone = self.references_of(&instance.id, &instance.group).await?;
-        let gone = gone.iter().filter(|it| {
-            is_of_instance_itself(&instance.id, &it.id.alias)
-                && !kept.contains(&it.id.alias.to_lowercase())
-        });
-        works.delete(&[], &gone.map(ReferenceOf::from).collect::<Vec<_>>());
+        let recorded = self.references_of(&instance.id, &instance.group).await?;
+        refuse_busy(&recorded)?;
+        let is_there = |reference: &ReferenceId| {
+            let key = reference.key();
+            works.puts(reference) || recorded.iter().any(|it| it.id.key() == key)
+        };
+        let (bindings, outputs) =
+            self.renewed(request, offering, plan, &instance, bindings, is_there)?;
+        let gone = recorded
+            .iter()
+            .filter(|it| is_of_instance_itself(&instance.id, &it.id.alias) && !works.puts(&it.id));
+        let gone: Vec<ReferenceOf> = gone.map(ReferenceOf::from).collect();
+        works.reads(linked(&instance.group, &outputs));
+        works.delete(&[], &gone);
         let order = NewOrder {
             expected,
             tags: reference_tags(&instance),
@@ -328,13 +360,13 @@ impl App {
         service: &str,
         plan: &str,
     ) -> Result<Ordered, ServiceRejection> {
-        for _ in 1..TRIES {
+        let mut tries = Tries::default();
+        loop {
             match self.deprovision(request, instance, service, plan).await {
-                Err(ServiceRejection::Changed) => {}
+                Err(ServiceRejection::Changed) if tries.again(self).await => {}
                 other => return other,
             }
         }
-        self.deprovision(request, instance, service, plan).await
     }
 
     async fn deprovision(
@@ -346,12 +378,20 @@ impl App {
     ) -> Result<Ordered, ServiceRejection> {
         let id = request.instance_id(instance);
         let row = self.service_instance(&id).await?;
-        let Some(row) = row.filter(|row| !row.is_gone() && row.id == id) else {
-            // What left the files is known by its instance alone.
+        let Some(row) = row else {
             let offering = request.offering(service)?;
             request.plan(offering, plan)?;
             return Err(ServiceRejection::Gone);
         };
+        // What has left the files is known by its row.
+        if row.is_gone() && row.service == service && row.id == id {
+            return Err(ServiceRejection::Gone);
+        }
+        if row.is_gone() || row.id != id {
+            let offering = request.offering(service)?;
+            request.plan(offering, plan)?;
+            return Err(ServiceRejection::Gone);
+        }
         judge_service(&row, service)?;
         judge_plan(&row, plan)?;
         let offering = request.offerings.offering(service);
@@ -378,6 +418,9 @@ impl App {
             references.extend(application.members.iter().map(ReferenceOf::from));
         }
         let recorded = self.references_of(&row.id, &row.group).await?;
+        if cancels.is_none() {
+            refuse_busy(&recorded)?;
+        }
         let listed: BTreeSet<String> = references.iter().map(|it| it.id.key()).collect();
         let others = recorded.iter().filter(|it| !listed.contains(&it.id.key()));
         references.extend(others.map(ReferenceOf::from));
@@ -467,6 +510,28 @@ impl App {
     }
 }
 
+/// What an instance is changed to.
+struct Changed<'a> {
+    plan: &'a Plan,
+    wanted: Provision,
+    edge: Edge,
+    name: Option<String>,
+}
+
+/// Returns how an instance gets to a plan.
+fn edge(current: Option<&Plan>, base: &Provision, plan: &Plan) -> Result<Edge, ServiceRejection> {
+    if plan.id() == base.plan {
+        return Ok(Edge::InPlace);
+    }
+    let edge = current.and_then(|current| current.edge_to(plan.id()));
+    edge.ok_or_else(|| {
+        ServiceRejection::PlanChangeNotSupported(format!(
+            "The plan cannot be changed to '{}'. Make a new instance of that plan.",
+            plan.name()
+        ))
+    })
+}
+
 /// Refuses a change of an instance while one of its bindings changes.
 pub(super) fn refuse_changing_bindings(
     bindings: &[ServiceBinding],
@@ -520,7 +585,8 @@ pub(super) fn tags(instance: &ServiceInstance) -> BTreeMap<String, String> {
 pub(super) fn reference_tags(instance: &ServiceInstance) -> BTreeMap<String, String> {
     let mut tags = tags(instance);
     if let Some(name) = &instance.name {
-        tags.insert("osb-instance-name".to_owned(), name.clone());
+        let name = name.chars().take(TAG_VALUE_MAX_CHARS).collect();
+        tags.insert("osb-instance-name".to_owned(), name);
     }
     tags
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ucp_model::operation::GroupWork;
 use ucp_model::operation::group::{ApplyMember, MemberGoal};
 use ucp_model::{
     BindingId, Change, ChangeKind, Failure, Operation, OperationId, Reference, ServiceInstance,
@@ -116,7 +117,11 @@ impl App {
         // What was asked for before is a creation that a deletion has cancelled, or is long over.
         let kind = match is_latest {
             true => change.kind,
-            false => operation.as_ref().map_or(change.kind, kind_of),
+            false => {
+                let work = operation.as_ref().and_then(|it| it.work.group());
+                let order = work.and_then(GroupWork::order);
+                order.map_or(change.kind, |order| order.kind)
+            }
         };
         let (progress, failure) = match (&operation, is_latest) {
             (_, true) if !change.is_running() => match change.failure() {
@@ -191,14 +196,4 @@ impl App {
 fn puts(members: &[ApplyMember]) -> bool {
     let mut members = members.iter();
     members.any(|member| matches!(member.goal, MemberGoal::Put(_)))
-}
-
-/// Returns what kind of change an operation is, which is not the latest one.
-fn kind_of(operation: &Operation) -> ChangeKind {
-    let application = operation.work.group().and_then(|work| work.application());
-    let puts = application.is_some_and(|it| puts(&it.members));
-    match puts {
-        true => ChangeKind::Create,
-        false => ChangeKind::Delete,
-    }
 }

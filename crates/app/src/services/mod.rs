@@ -9,6 +9,7 @@ mod instances;
 mod last_operation;
 mod ordering;
 mod refused;
+mod tries;
 
 pub use bindings::{BindService, BoundService};
 pub use instances::{ProvisionService, ProvisionedService, UpdateService};

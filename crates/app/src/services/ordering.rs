@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_model::operation::group::{Application, ApplyMember, MemberGoal, Task};
-use ucp_model::operation::{AdoptionPolicy, Options, ReplacementPolicy};
+use ucp_model::operation::{AdoptionPolicy, GroupWork, Options, ReplacementPolicy};
 use ucp_model::{
-    Ended, GroupBody, GroupId, InstanceId, Operation, OperationId, Order, Reference, ReferenceId,
-    ResourceGroup, ServiceBinding, ServiceInstance,
+    ChangeKind, GroupBody, GroupId, InstanceId, Operation, OperationId, Order, Reference,
+    ReferenceId, ResourceGroup, ServiceBinding, ServiceInstance, TypeName,
 };
-use ucp_offerings::Resource;
-use ucp_set::{Declarations, DeclaredMember};
+use ucp_offerings::{Edge, Resource};
+use ucp_set::{Declarations, DeclaredMember, renamed};
 use ucp_store::PlaceOrder;
 
 use super::refused::first_cause;
@@ -52,7 +52,29 @@ pub(super) struct NewOrder {
     pub(super) cancels: Option<OperationId>,
 }
 
+impl NewOrder {
+    /// Returns what the order is.
+    fn kind(&self) -> ChangeKind {
+        let binding = self.binding.as_ref();
+        let mut bindings = self.bindings.iter();
+        let changed = binding.and_then(|name| bindings.find(|it| it.id.binding == *name));
+        changed.map_or(&self.instance.change, |it| &it.change).kind
+    }
+}
+
 impl Works {
+    /// Returns whether a reference is put.
+    pub(super) fn puts(&self, reference: &ReferenceId) -> bool {
+        let key = reference.key();
+        let mut members = self.members.iter();
+        members.any(|member| member.reference.key() == key)
+    }
+
+    /// Sets what is read at the end.
+    pub(super) fn reads(&mut self, outputs: Map<String, Value>) {
+        self.outputs = outputs;
+    }
+
     /// Nothing is to be done but to read what is handed out.
     pub(super) fn reading(outputs: Map<String, Value>) -> Self {
         Self {
@@ -82,6 +104,47 @@ impl Works {
             self.declared.push(None);
         }
     }
+}
+
+/// What becomes of an operation that is not done in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Impatience {
+    /// It is cancelled.
+    Cancels,
+    /// It goes on: another request polls it.
+    Leaves,
+}
+
+/// Refuses an order while a resource of it is changed otherwise.
+pub(super) fn refuse_busy<'a>(
+    references: impl IntoIterator<Item = &'a Reference>,
+) -> Result<(), ServiceRejection> {
+    let mut operations = references.into_iter().filter_map(|it| it.operation);
+    operations
+        .next()
+        .map_or(Ok(()), |operation| Err(ServiceRejection::busy(operation)))
+}
+
+/// Returns outputs whose references name tracking ids in the group, as the end of an apply reads them.
+pub(super) fn linked(group: &GroupId, outputs: &Map<String, Value>) -> Map<String, Value> {
+    let link = |value: &Value| {
+        renamed(value, |address| match reference_of(group, &address.name) {
+            Some(reference) => reference.to_string(),
+            None => address.name.clone(),
+        })
+    };
+    outputs
+        .iter()
+        .map(|(name, value)| (name.clone(), link(value)))
+        .collect()
+}
+
+/// Returns the reference that offerings name by its type and alias.
+pub(super) fn reference_of(group: &GroupId, name: &str) -> Option<ReferenceId> {
+    let (type_name, alias) = name.rsplit_once('/')?;
+    let (namespace, resource) = type_name.split_once('/')?;
+    let type_name = TypeName::from_segments(namespace, resource).ok()?;
+    ReferenceId::new(group.clone(), type_name, alias).ok()
 }
 
 /// A reference, as far as its deletion needs it.
@@ -116,12 +179,15 @@ impl App {
         request: &ServiceRequest<'_>,
         group: &GroupId,
         resources: Vec<Resource>,
-        outputs: Map<String, Value>,
         default_tags: &BTreeMap<String, String>,
-        replacement_policy: ReplacementPolicy,
+        edge: Edge,
     ) -> Result<Works, ServiceRejection> {
         let group = self.service_group(group).await?;
         let members = resources.into_iter().map(|resource| {
+            let replacement_policy = match edge {
+                Edge::InPlace => ReplacementPolicy::Refuse,
+                Edge::Replacing => self.replacement_of(&resource),
+            };
             let put = PutResource {
                 scope: request.platform.scope.clone(),
                 type_name: resource.type_name.clone(),
@@ -150,11 +216,15 @@ impl App {
         let set = DeclaredSet {
             mode: Mode::Incremental,
             members: members.collect(),
-            outputs,
+            outputs: Map::new(),
         };
         let judged = self.judged_set_in(group, set, request.caller, Purpose::Change);
         let judged = judged.await.map_err(ServiceRejection::of_set)?;
         let members = judged.members.iter();
+        let recorded = members
+            .clone()
+            .filter_map(|it| judged.recorded.get(&it.reference.key()));
+        refuse_busy(recorded)?;
         let more = members.clone().filter(|member| !member.has_reference);
         Ok(Works {
             more: more.count(),
@@ -165,8 +235,22 @@ impl App {
             declared: members
                 .map(|member| self.declared_member(member, &judged.group))
                 .collect(),
-            outputs: judged.outputs,
+            outputs: Map::new(),
         })
+    }
+
+    /// Returns how a resource is replaced. A name that it keeps is free only when the old one is gone.
+    fn replacement_of(&self, resource: &Resource) -> ReplacementPolicy {
+        let schema = self.parts.types.catalogue().get(&resource.type_name);
+        let properties = Value::Object(resource.properties.clone());
+        let is_named = schema.is_some_and(|schema| {
+            let mut parts = schema.primary_identifier().iter();
+            parts.all(|part| part.get(&properties).is_some())
+        });
+        match is_named {
+            true => ReplacementPolicy::DeleteBeforeCreate,
+            false => ReplacementPolicy::CreateBeforeDelete,
+        }
     }
 
     /// Returns the group as it is, or as it will be made.
@@ -239,6 +323,7 @@ impl App {
             plan: None,
             deployment: None,
             order: Some(Box::new(Order {
+                kind: order.kind(),
                 instance: order.instance.id.clone(),
                 binding: order.binding.clone(),
                 tags,
@@ -272,36 +357,58 @@ impl App {
         if !is_waited_for {
             return Ok(Ordered::UnderWay(id));
         }
-        self.wait_for(request, Pending { operation, waiter }).await
+        let pending = Pending { operation, waiter };
+        self.wait_for(request, pending, Impatience::Cancels).await
     }
 
-    /// Waits for the end of an order. What is not done in time is cancelled.
+    /// Waits for the end of an order. What is not done in time is cancelled, if this request has placed it.
     pub(super) async fn wait_for(
         &self,
         request: &ServiceRequest<'_>,
         pending: Pending,
+        impatience: Impatience,
     ) -> Result<Ordered, ServiceRejection> {
         let deadline = Instant::now() + request.sync_wait;
         let left = request.caller.recipient.left();
         let operation = pending.until(deadline, left, Operation::is_terminal).await;
-        match operation.ended() {
-            Some(Ended::Succeeded) => Ok(Ordered::Done),
-            Some(Ended::Failed(failure) | Ended::Canceled(failure)) => {
-                Err(ServiceRejection::Failed {
-                    failure: Box::new(first_cause(failure)),
-                    instance_usable: self.is_usable(&operation).await?,
-                })
+        if operation.is_terminal() {
+            return self.outcome(&operation).await;
+        }
+        let id = operation.header.id;
+        let now = match impatience {
+            Impatience::Cancels => {
+                let cancelling = self.parts.store.request_cancel(id, self.now());
+                cancelling.await.map_err(ServiceRejection::of_store)?
             }
-            None => {
-                let cancelling = self
-                    .parts
-                    .store
-                    .request_cancel(operation.header.id, self.now());
-                cancelling.await.map_err(ServiceRejection::of_store)?;
+            Impatience::Leaves => self.get_operation(id).await?,
+        };
+        match now {
+            // It has ended at the last moment.
+            Some(ended) if ended.is_terminal() => self.outcome(&ended).await,
+            Some(_) | None => {
                 self.parts.workers.wake();
                 Err(ServiceRejection::Timeout(request.sync_wait.as_secs()))
             }
         }
+    }
+
+    /// Returns what has come of an operation that has ended.
+    async fn outcome(&self, operation: &Operation) -> Result<Ordered, ServiceRejection> {
+        let Some(failure) = operation.failure() else {
+            return Ok(Ordered::Done);
+        };
+        let order = operation.work.group().and_then(GroupWork::order);
+        let kind = order
+            .filter(|order| order.binding.is_none())
+            .map(|order| order.kind);
+        Err(ServiceRejection::Failed {
+            failure: Box::new(first_cause(failure)),
+            instance_usable: match kind {
+                Some(ChangeKind::Update | ChangeKind::Delete) => self.is_usable(operation).await?,
+                Some(ChangeKind::Create) | None => None,
+            },
+            is_update: kind == Some(ChangeKind::Update),
+        })
     }
 
     /// Places an order in one transaction.

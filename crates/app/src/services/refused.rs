@@ -45,8 +45,10 @@ pub enum ServiceRejection {
     Failed {
         /// Why.
         failure: Box<Failure>,
-        /// Whether the instance can be used, if it is the update of one.
+        /// Whether the instance can be used, if it is the update or the deletion of one.
         instance_usable: Option<bool>,
+        /// Whether it is the update of an instance.
+        is_update: bool,
     },
     /// The change was not done while the platform could wait, and is cancelled.
     #[error(

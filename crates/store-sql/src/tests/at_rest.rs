@@ -278,6 +278,7 @@ fn order() -> PlaceOrder {
         plan: None,
         deployment: None,
         order: Some(Box::new(Order {
+            kind: ChangeKind::Create,
             instance: instance.clone(),
             binding: Some(binding.binding.clone()),
             tags: BTreeMap::new(),

@@ -89,6 +89,7 @@ pub(super) fn done(kind: ChangeKind) -> Change {
 /// An apply that carries out an order of the instance, or of its binding.
 pub(super) fn ordering(instance: InstanceId, binding: Option<&str>) -> Application {
     let order = Order {
+        kind: ChangeKind::Create,
         instance,
         binding: binding.map(str::to_owned),
         tags: BTreeMap::new(),

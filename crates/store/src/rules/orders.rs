@@ -33,10 +33,10 @@ pub fn placed(
         return Err(Error::PreconditionFailed);
     }
     refuse_strange(new)?;
-    let id = match current {
-        Some(current) => current.id.clone(),
-        None => new.instance.id.clone(),
-    };
+    // What is gone gives its id back, however that is spelled.
+    let standing = current.filter(|current| !current.is_gone());
+    let id = standing.map_or(&new.instance.id, |standing| &standing.id);
+    let id = id.clone();
     let bindings = new.bindings.iter().map(|binding| {
         let mut binding = binding.clone();
         binding.id.instance = id.clone();
