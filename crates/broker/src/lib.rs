@@ -1,7 +1,7 @@
 //! The Open Service Broker API, version 2.17.
 //!
 //! Start at [`router`]. A request gets its id, its platform signs in, its version and headers are judged, and what came of it
-//! is recorded. A handler makes one call to `ucp-app`; a [`problem::Problem`] is the one place where a refusal becomes a
+//! is recorded. A handler makes one call to `ucp-app`; a `Problem` is the one place where a refusal becomes a
 //! status.
 
 mod answered;
