@@ -349,6 +349,13 @@ impl ServiceBinding {
         self.erase();
     }
 
+    /// Notes that a deletion has failed after some of its resources were gone: what it handed out does not work any more. What
+    /// it was made of stays, so that it can be deleted, or made again.
+    pub fn lose(&mut self, deletion: &Change) {
+        self.change = deletion.clone();
+        self.access = None;
+    }
+
     /// Erases what only a binding that stands needs.
     fn erase(&mut self) {
         self.parameters.clear();

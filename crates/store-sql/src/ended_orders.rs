@@ -1,11 +1,13 @@
 //! What the end of an operation writes to the service instance or the binding that it is for.
 
+use std::collections::BTreeSet;
+
 use ucp_model::operation::GroupWork;
 use ucp_model::{Operation, Order};
 use ucp_store::rules::{self, Concerned};
 
 use crate::database::{Abort, Transaction};
-use crate::service_row;
+use crate::{reference_row, service_row};
 
 /// Ends the change that an operation carries out. The caller has its group locked.
 pub(crate) async fn end(
@@ -25,7 +27,17 @@ pub(crate) async fn end(
         Concerned::All => service_row::bindings(transaction, &order.instance).await?,
         Concerned::None => Vec::new(),
     };
-    if let Some((instance, bindings)) = rules::ended_order(operation, instance, bindings) {
+    let left = match rules::may_leave_some(order, work) {
+        true => {
+            let ids = reference_row::ids_of_group(transaction, &work.group).await?;
+            let ids = ids.into_iter();
+            let ids = ids.filter(|id| rules::is_of_instance(id, &order.instance));
+            ids.map(|id| id.key()).collect()
+        }
+        false => BTreeSet::new(),
+    };
+    let ended = rules::ended_order(operation, instance, bindings, &left);
+    if let Some((instance, bindings)) = ended {
         service_row::put(transaction, &instance).await?;
         for binding in &bindings {
             service_row::put_binding(transaction, binding).await?;

@@ -36,6 +36,10 @@ pub struct PlaceOrder {
 /// A change of a binding increases the revision of its instance, so that this alone proves what an order was judged with.
 /// Instances and bindings that are gone stay for a while. When a group is removed, those that were ordered in it are removed
 /// with it, whatever they are.
+///
+/// What carries an order out ends with it in one transaction. If a deletion fails that has taken a part of the resources of a
+/// binding, the binding hands out nothing any more, and its latest change is that deletion; one that has lost all of them with its
+/// instance is deleted.
 #[async_trait]
 pub trait ServiceBroker: Send + Sync {
     /// Returns the instance, if there is one, or one that is gone and has not been removed yet.

@@ -136,6 +136,55 @@ async fn a_failed_deletion_goes_on_from_what_is_there(world: &World) {
     assert!(live(world, "AWS::S3::Bucket").is_empty());
 }
 
+/// Bindings go first. What they handed out is of no use once it is gone, although the instance is still there.
+#[apply(on_every_store)]
+async fn a_binding_that_a_failed_deletion_has_taken_hands_out_nothing(world: &World) {
+    bucket(world, "one").await;
+    for (binding, principal) in [("b", PRINCIPAL), ("c", "arn:other")] {
+        let body =
+            json!({"service_id": BUCKET, "plan_id": DEV, "parameters": {"principal": principal}});
+        assert_eq!(
+            change(world, "PUT", &bound("one", binding), &body).await,
+            succeeded()
+        );
+    }
+    let refusal = fault(fail(HandlerErrorCode::AccessDenied).saying("Not yours."));
+    let refusal = refusal.on(Action::DeleteResource);
+    let path = gone("one", BUCKET, DEV);
+    for (refusing, is_usable) in [("AWS::IAM::Role", true), ("AWS::S3::BucketPolicy", false)] {
+        world.aws.add_fault(refusal.clone().of_type(refusing));
+        let failed = change(world, "DELETE", &path, &Value::Null).await;
+        assert_eq!(
+            (&failed["state"], &failed["instance_usable"]),
+            (&json!("failed"), &json!(is_usable)),
+            "{failed}"
+        );
+        world.aws.clear_faults();
+        for binding in ["b", "c"] {
+            let shown = get(world, &bound("one", binding)).await;
+            match is_usable {
+                true => drop(shown.expect(200)),
+                false => refused(&shown, 404, "NotFound"),
+            }
+        }
+    }
+    let deleted = get(world, &format!("{}/last_operation", bound("one", "b"))).await;
+    assert_eq!(deleted.expect(200).body, succeeded());
+    let unbind = format!(
+        "{}?service_id={BUCKET}&plan_id={DEV}&accepts_incomplete=true",
+        bound("one", "b")
+    );
+    ask(world, "DELETE", &unbind, &Value::Null)
+        .await
+        .expect(410);
+    // The deletion goes on.
+    assert_eq!(
+        change(world, "DELETE", &path, &Value::Null).await,
+        succeeded()
+    );
+    assert!(world.aws.resources().is_empty());
+}
+
 #[apply(on_every_store)]
 async fn instances_go_with_their_group(world: &World) {
     bucket(world, "one").await;

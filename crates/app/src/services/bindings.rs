@@ -383,8 +383,16 @@ impl App {
         let row = row.filter(|row| !row.is_gone() && row.id == id.instance);
         let row = row.ok_or_else(missing)?;
         let found = self.service_binding(&id).await?;
-        let found = found.filter(|it| it.id == id && it.has_stood());
+        let found = found.filter(|it| it.id == id && !it.is_gone());
         let found = found.ok_or_else(missing)?;
+        if !found.has_stood() {
+            return Err(match (found.change.kind, found.change.is_running()) {
+                (ChangeKind::Delete, false) => half_deleted(&found),
+                (ChangeKind::Delete, true) | (ChangeKind::Create | ChangeKind::Update, _) => {
+                    missing()
+                }
+            });
+        }
         if found.change.is_running() {
             return Err(changing(&found));
         }
@@ -539,6 +547,14 @@ fn bind_resource(new: &BindService) -> Option<Value> {
         resource["app_guid"] = json!(app);
     }
     Some(resource)
+}
+
+/// A deletion has failed, and what it handed out does not work any more.
+fn half_deleted(binding: &ServiceBinding) -> ServiceRejection {
+    ServiceRejection::Missing(format!(
+        "The binding '{}' was deleted half-way, and hands out nothing any more. Delete it again.",
+        binding.id.binding
+    ))
 }
 
 fn changing(binding: &ServiceBinding) -> ServiceRejection {

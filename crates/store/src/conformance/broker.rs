@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use ucp_model::operation::group::{Application, GroupState, Task};
+use ucp_model::operation::group::{Application, ApplyMember, GroupState, MemberGoal, Task};
 use ucp_model::{
     Access, BindingId, Change, ChangeKind, Ended, Failure, InstanceId, MAX_TAGS, Order, PlanPolicy,
     Provision, ResourceGroup, ServiceBinding, ServiceInstance, Timestamp,
@@ -105,6 +105,25 @@ pub(super) fn ordering(instance: InstanceId, binding: Option<&str>) -> Applicati
 /// The same, to `rg`.
 fn carrying_out(number: u64, instance: &str, binding: Option<&str>) -> NewOperation {
     let application = ordering(instance_id(instance), binding);
+    on_group(number, "rg", Task::Apply(application))
+}
+
+/// An apply that carries out an order which deletes these.
+fn deleting(number: u64, binding: Option<&str>, aliases: &[&str]) -> NewOperation {
+    let mut application = ordering(instance_id("i"), binding);
+    let members = aliases.iter().map(|name| ApplyMember {
+        symbolic_name: (*name).to_owned(),
+        reference: alias(name),
+        scope: scope(),
+        goal: MemberGoal::Delete,
+        depends_on: Vec::new(),
+        is_unchanged: false,
+        is_compared: false,
+    });
+    application.members = members.collect();
+    if let Some(order) = &mut application.order {
+        order.kind = ChangeKind::Delete;
+    }
     on_group(number, "rg", Task::Apply(application))
 }
 
@@ -713,6 +732,67 @@ pub async fn the_bindings_of_a_deleted_instance_are_deleted(store: Engine) {
     assert_eq!(listed(&store, "j").await, [""; 0]);
     // Those of others stay.
     assert_eq!(listed(&store, "k").await, ["b"]);
+}
+
+/// A deletion that fails may have taken what bindings hand out. One that has lost all that it had is gone.
+pub async fn a_deletion_that_fails_leaves_no_credentials_of_what_is_gone(store: Engine) {
+    with_instance(&store, 1, "i").await;
+    for (number, name) in [(2, "all"), (3, "some"), (4, "none"), (5, "plain")] {
+        with_binding(&store, number, "i", name).await;
+    }
+    for (number, name) in [(10, "i:a"), (11, "i:All:x"), (12, "i:some:x")] {
+        map(&store, number, name, &format!("r{number}"), true).await;
+    }
+    let members = ["i:a", "i:all:x", "i:some:x", "i:some:y", "i:none:x"];
+    let delete = async |number, ended: Ended| {
+        let mut current = recorded(&store, "i").await.unwrap();
+        let expected = current.revision;
+        current.change = begun(ChangeKind::Delete, number);
+        let new = PlaceOrder {
+            operation: Some(deleting(number, None, &members)),
+            ..order(current, Some(expected))
+        };
+        place(&store, new).await;
+        conclude(&store, number, ended, None, 20).await;
+        let after = recorded(&store, "i").await.unwrap();
+        assert_eq!(after.revision, expected + 2);
+        after.change
+    };
+    let before = bound(&store, "i", "some").await.unwrap();
+    let plain = bound(&store, "i", "plain").await;
+    let all = bound(&store, "i", "all").await;
+    let failure = Failure::new("NotStabilized", "It did not stabilise.");
+    for (number, ended) in [(20, failed()), (21, Ended::Canceled(failure))] {
+        let change = delete(number, ended).await;
+        let some = bound(&store, "i", "some").await.unwrap();
+        assert_eq!((some.access, some.change), (None, change));
+        assert_eq!(some.parameters, before.parameters);
+        assert!(bound(&store, "i", "none").await.unwrap().is_gone());
+        assert_eq!(bound(&store, "i", "all").await, all);
+        assert_eq!(bound(&store, "i", "plain").await, plain);
+    }
+    assert_eq!(listed(&store, "i").await, ["all", "plain", "some"]);
+
+    // The deletion of a binding may leave some of it too.
+    let unbind = async |number, name: &str, members: &[&str]| {
+        let current = recorded(&store, "i").await.unwrap();
+        let mut changed = bound(&store, "i", name).await.unwrap();
+        changed.change = begun(ChangeKind::Delete, number);
+        let expected = Some(current.revision);
+        let new = PlaceOrder {
+            bindings: vec![changed],
+            operation: Some(deleting(number, Some(name), members)),
+            ..order(current, expected)
+        };
+        place(&store, new).await;
+        conclude(&store, number, failed(), None, 21).await;
+        bound(&store, "i", name).await.unwrap()
+    };
+    let kept = unbind(30, "all", &["i:all:x"]).await;
+    assert!(kept.has_stood() && kept.change.failure().is_some());
+    let lost = unbind(31, "all", &["i:all:x", "i:all:y"]).await;
+    assert!(lost.access.is_none() && !lost.is_gone());
+    assert!(lost.change.failure().is_some());
 }
 
 /// Besides those that they have: the references of the instance and of its bindings, and no others.

@@ -300,6 +300,7 @@ macro_rules! conformance {
                 what_an_update_hands_out_is_laid_over
                 the_outputs_of_an_order_are_not_kept
                 the_bindings_of_a_deleted_instance_are_deleted
+                a_deletion_that_fails_leaves_no_credentials_of_what_is_gone
                 references_get_the_tags_of_an_order
                 an_accepted_operation_tags_its_reference
                 instances_go_with_their_group

@@ -169,9 +169,20 @@ impl Tables {
             Concerned::All => self.bindings_of(&order.instance),
             Concerned::None => Vec::new(),
         };
-        if let Some((instance, bindings)) = rules::ended_order(operation, instance, bindings) {
+        let left = match rules::may_leave_some(order, work) {
+            true => self.keys_of_instance(work, order),
+            false => BTreeSet::new(),
+        };
+        let ended = rules::ended_order(operation, instance, bindings, &left);
+        if let Some((instance, bindings)) = ended {
             self.write_services(&instance, bindings);
         }
+    }
+
+    fn keys_of_instance(&self, work: &GroupWork, order: &Order) -> BTreeSet<String> {
+        let references = self.references_of(&work.group).into_iter();
+        let of_instance = references.filter(|it| rules::is_of_instance(&it.id, &order.instance));
+        of_instance.map(|it| it.id.key()).collect()
     }
 
     /// Returns whether an instance is in the group that is not gone.

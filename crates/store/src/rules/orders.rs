@@ -7,8 +7,8 @@ use serde_json::Value;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{GroupWork, Work};
 use ucp_model::{
-    Access, BindingId, Ended, InstanceId, MAX_TAGS, Operation, Order, Reference, ReferenceId,
-    ResourceGroup, ServiceBinding, ServiceInstance, Timestamp,
+    Access, BindingId, ChangeKind, Ended, InstanceId, MAX_TAGS, Operation, Order, Reference,
+    ReferenceId, ResourceGroup, ServiceBinding, ServiceInstance, Timestamp,
 };
 
 use super::ended_at;
@@ -167,16 +167,64 @@ pub fn concerned(order: &Order, work: &GroupWork) -> Concerned {
             binding: binding.clone(),
         }),
         None if work.ended() == Some(&Ended::Succeeded) => Concerned::All,
+        None if may_leave_some(order, work) => Concerned::All,
         None => Concerned::None,
     }
 }
 
+/// Returns whether the end of an operation may have deleted a part of what its order deletes, so that it matters which
+/// references are left.
+pub fn may_leave_some(order: &Order, work: &GroupWork) -> bool {
+    match (order.kind, work.ended()) {
+        (ChangeKind::Delete, Some(Ended::Failed(_) | Ended::Canceled(_))) => true,
+        (ChangeKind::Delete, Some(Ended::Succeeded) | None)
+        | (ChangeKind::Create | ChangeKind::Update, _) => false,
+    }
+}
+
+/// What is left of a binding after an order that deletes has failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Left {
+    /// Whatever it had.
+    All,
+    /// Not all of its resources.
+    Some,
+    /// It had resources, and none is left.
+    Nothing,
+}
+
+fn left_of(binding: &ServiceBinding, work: &GroupWork, left: &BTreeSet<String>) -> Left {
+    let prefix = binding.id.alias_prefix().to_lowercase();
+    let members = work
+        .application()
+        .map_or(&[][..], |application| &application.members);
+    let own = members.iter().map(|member| &member.reference);
+    let own = own.filter(|it| it.alias.to_lowercase().starts_with(&prefix));
+    let (mut has_some, mut lacks_some) = (false, false);
+    for reference in own {
+        match left.contains(&reference.key()) {
+            true => has_some = true,
+            false => lacks_some = true,
+        }
+    }
+    match (has_some, lacks_some) {
+        (_, false) => Left::All,
+        (true, true) => Left::Some,
+        (false, true) => Left::Nothing,
+    }
+}
+
 /// Returns what the end of an operation makes of the instance of its order, and the bindings that it changes. `None` if a
-/// newer change has replaced the one that it carries out. `bindings` are those that are [concerned].
+/// newer change has replaced the one that it carries out. `bindings` are those that are [concerned]. `left` has the keys of
+/// the references of the instance, if it [may leave some](may_leave_some).
+///
+/// A binding hands out nothing any more once a deletion that fails has taken some of its resources. One that has lost all of
+/// them with its instance is deleted.
 pub fn ended_order(
     operation: &Operation,
     mut instance: ServiceInstance,
     bindings: Vec<ServiceBinding>,
+    left: &BTreeSet<String>,
 ) -> Option<(ServiceInstance, Vec<ServiceBinding>)> {
     let work = operation.work.group()?;
     let (order, ended) = (work.order()?, work.ended()?);
@@ -189,6 +237,9 @@ pub fn ended_order(
             let changed = bindings.filter_map(|mut binding| {
                 if !binding.end(id, ended, now) {
                     return None;
+                }
+                if may_leave_some(order, work) && left_of(&binding, work, left) != Left::All {
+                    binding.access = None;
                 }
                 if has_succeeded && !binding.is_gone() {
                     let access = handed_out.remove(&binding.id.binding.to_lowercase());
@@ -208,6 +259,17 @@ pub fn ended_order(
             }
             if instance.is_gone() {
                 gone_with_instance(bindings, now)
+            } else if may_leave_some(order, work) {
+                let bindings = bindings.into_iter();
+                let changed = bindings.filter_map(|mut binding| {
+                    match left_of(&binding, work, left) {
+                        Left::All => return None,
+                        Left::Some => binding.lose(&instance.change),
+                        Left::Nothing => binding.delete(now),
+                    }
+                    Some(binding)
+                });
+                changed.collect()
             } else {
                 let bindings = bindings.into_iter().filter(ServiceBinding::has_stood);
                 let changed = bindings.filter_map(|mut binding| {
