@@ -297,6 +297,7 @@ observed! {
         fn get_service_instance(id: &InstanceId) -> Option<ServiceInstance>;
         fn get_service_binding(id: &BindingId) -> Option<ServiceBinding>;
         fn list_service_bindings(instance: &InstanceId) -> Vec<ServiceBinding>;
+        fn list_service_references(group: &GroupId, instance: &InstanceId) -> Vec<Reference>;
         #[at(Moment::Accept)]
         fn place_order(order: PlaceOrder) -> ServiceInstance;
         fn remove_gone_services(before: Timestamp, limit: usize) -> u64;

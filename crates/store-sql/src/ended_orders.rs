@@ -29,10 +29,9 @@ pub(crate) async fn end(
     };
     let left = match rules::may_leave_some(order, work) {
         true => {
-            let ids = reference_row::ids_of_group(transaction, &work.group).await?;
-            let ids = ids.into_iter();
-            let ids = ids.filter(|id| rules::is_of_instance(id, &order.instance));
-            ids.map(|id| id.key()).collect()
+            let instance = &order.instance;
+            let ids = reference_row::ids_of_instance(transaction, &work.group, instance).await?;
+            ids.iter().map(|id| id.key()).collect()
         }
         false => BTreeSet::new(),
     };

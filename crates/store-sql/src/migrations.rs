@@ -54,6 +54,7 @@ macro_rules! files {
             "0041_moves",
             "0042_audit_paths",
             "0043_service_broker",
+            "0044_aliases_of_services",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

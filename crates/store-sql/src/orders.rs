@@ -60,11 +60,9 @@ async fn tag(
     if new.tags.is_empty() {
         return Ok(());
     }
-    let ids = reference_row::ids_of_group(transaction, &group.id).await?;
-    let of_instance = ids
-        .into_iter()
-        .filter(|id| rules::is_of_instance(id, &new.instance.id));
-    let keys: Vec<String> = of_instance.map(|id| id.key()).collect();
+    let instance = &new.instance.id;
+    let ids = reference_row::ids_of_instance(transaction, &group.id, instance).await?;
+    let keys: Vec<String> = ids.iter().map(|id| id.key()).collect();
     for reference in moves::lock_references(transaction, &keys).await? {
         let tags = new.tags.iter().map(|(key, value)| (key, value));
         if let Some(tagged) = rules::tagged(&reference, tags, new.placed_at)? {

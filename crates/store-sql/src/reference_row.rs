@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use ucp_model::{
-    GroupId, Identifier, Lineage, ProvisioningState, Reference, ReferenceId, Scope, Timestamp,
+    GroupId, Identifier, InstanceId, Lineage, ProvisioningState, Reference, ReferenceId, Scope,
+    Timestamp,
 };
 use ucp_store::{Basis, Cipher, Error, KeyRange, OwnedPlace, SealedPlace};
 
@@ -57,8 +58,15 @@ statements! {
     HAS_LINEAGE = ["SELECT key FROM resource_references WHERE COALESCE(lineage, key) = $1 AND key <> $2"];
     LIST = ["SELECT ", columns!(), " FROM resource_references WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3"];
     OF_GROUP = ["SELECT ", columns!(), " FROM resource_references WHERE group_key = $1 ORDER BY key"];
-    /// In the order in which everybody locks them.
-    IDS_OF_GROUP = ["SELECT id FROM resource_references WHERE group_key = $1 ORDER BY key"];
+    /// What comes after the last slash of a key is the alias. In the order in which everybody locks them.
+    OF_INSTANCE = ["SELECT ", columns!(), " FROM resource_references WHERE "]
+        postgres "strpos(split_part(key, '/', 10), ':') > 0
+            AND group_key || '/' || split_part(key, '/', 10) >= $1
+            AND group_key || '/' || split_part(key, '/', 10) < $2"
+        sqlite "instr(substr(key, length(rtrim(key, replace(key, '/', ''))) + 1), ':') > 0
+            AND group_key || '/' || substr(key, length(rtrim(key, replace(key, '/', ''))) + 1) >= $1
+            AND group_key || '/' || substr(key, length(rtrim(key, replace(key, '/', ''))) + 1) < $2"
+        [" ORDER BY key"];
     TAG = ["UPDATE resource_references SET tags = $2, revision = $3, updated_at = $4
         WHERE key = $1 AND revision = $3 - 1"];
     COUNT = ["SELECT COUNT(*) AS members, COUNT(CASE WHEN owned = 1 THEN 1 END) AS owned
@@ -101,14 +109,25 @@ pub(crate) async fn of_group(
     Ok(references?)
 }
 
-/// Returns the ids of the references of a group, within a transaction.
-pub(crate) async fn ids_of_group(
+/// Returns the references of a service instance and of its bindings, outside a transaction.
+pub(crate) async fn list_of_instance(
+    database: &Database,
+    group: &GroupId,
+    instance: &InstanceId,
+) -> Result<Vec<Reference>, Error> {
+    let KeyRange { start, end } = KeyRange::of_instance(group, instance);
+    let rows = database.read(OF_INSTANCE, values![start, end]).await?;
+    rows.iter().map(read).collect()
+}
+
+/// Returns the ids of the references of a service instance and of its bindings, within a transaction.
+pub(crate) async fn ids_of_instance(
     transaction: &mut Transaction,
     group: &GroupId,
+    instance: &InstanceId,
 ) -> Result<Vec<ReferenceId>, Abort> {
-    let rows = transaction
-        .fetch(IDS_OF_GROUP, values![group.key()])
-        .await?;
+    let KeyRange { start, end } = KeyRange::of_instance(group, instance);
+    let rows = transaction.fetch(OF_INSTANCE, values![start, end]).await?;
     let ids: Result<Vec<ReferenceId>, Error> =
         rows.iter().map(|row| parsed(row.get("id")?)).collect();
     Ok(ids?)

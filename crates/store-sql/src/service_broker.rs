@@ -1,11 +1,13 @@
 //! The service broker.
 
 use async_trait::async_trait;
-use ucp_model::{BindingId, InstanceId, ServiceBinding, ServiceInstance, Timestamp};
+use ucp_model::{
+    BindingId, GroupId, InstanceId, Reference, ServiceBinding, ServiceInstance, Timestamp,
+};
 use ucp_store::{Error, PlaceOrder, ServiceBroker};
 
 use crate::database::transaction;
-use crate::{Sql, orders, service_row};
+use crate::{Sql, orders, reference_row, service_row};
 
 #[async_trait]
 impl ServiceBroker for Sql {
@@ -25,6 +27,14 @@ impl ServiceBroker for Sql {
         instance: &InstanceId,
     ) -> Result<Vec<ServiceBinding>, Error> {
         service_row::list_bindings(&self.database, instance).await
+    }
+
+    async fn list_service_references(
+        &self,
+        group: &GroupId,
+        instance: &InstanceId,
+    ) -> Result<Vec<Reference>, Error> {
+        reference_row::list_of_instance(&self.database, group, instance).await
     }
 
     async fn place_order(&self, order: PlaceOrder) -> Result<ServiceInstance, Error> {

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use ucp_model::{
-    BindingId, InstanceId, OperationId, ResourceGroup, ServiceBinding, ServiceInstance, Timestamp,
+    BindingId, GroupId, InstanceId, OperationId, Reference, ResourceGroup, ServiceBinding,
+    ServiceInstance, Timestamp,
 };
 
 use crate::{Error, NewOperation};
@@ -54,6 +55,14 @@ pub trait ServiceBroker: Send + Sync {
         &self,
         instance: &InstanceId,
     ) -> Result<Vec<ServiceBinding>, Error>;
+
+    /// Returns the references in the group that are of the instance or of its bindings, in the order of their keys: those whose
+    /// aliases begin with its [prefix](InstanceId::alias_prefix). A group that does not exist has none.
+    async fn list_service_references(
+        &self,
+        group: &GroupId,
+        instance: &InstanceId,
+    ) -> Result<Vec<Reference>, Error>;
 
     /// Writes an instance and those of its bindings that change, and returns the instance as recorded. In the same
     /// transaction its group is made if it is missing, the operation that is in its way has its cancel requested, as

@@ -285,18 +285,8 @@ impl App {
         instance: &InstanceId,
         group: &GroupId,
     ) -> Result<Vec<Reference>, ServiceRejection> {
-        let all = self
-            .parts
-            .store
-            .list_references(group, None, None, usize::MAX);
-        let all = match all.await {
-            Err(ucp_store::Error::NoSuchGroup) => return Ok(Vec::new()),
-            other => other.map_err(ServiceRejection::of_store)?,
-        };
-        let prefix = instance.alias_prefix().to_lowercase();
-        let is_of_instance =
-            |reference: &Reference| reference.id.alias.to_lowercase().starts_with(&prefix);
-        Ok(all.into_iter().filter(is_of_instance).collect())
+        let references = self.parts.store.list_service_references(group, instance);
+        references.await.map_err(ServiceRejection::of_store)
     }
 
     /// Places an order that does something in AWS, and waits for its end if the platform does not poll.

@@ -6,6 +6,8 @@ use crate::database::{Value, values};
 
 /// The references of a group, and the operations on them.
 const IN_GROUP: u64 = 20;
+/// The references of a service instance, and of its bindings.
+const OF_INSTANCE: u64 = 10;
 /// The credentials of a plane.
 const IN_PLANE: u64 = 100;
 /// Some operations have children, half of which are live.
@@ -18,7 +20,7 @@ const OF_CALLER: u64 = 200;
 pub(super) const EVERYTHING: u64 = u64::MAX;
 
 /// The rows, in SQL that both databases take. Operation `i` is live if `i` is odd. Operation `i` works on alias `i` and
-/// on target `i`, in group `i / 20`. The parent of operation `i` is operation `i / 40`. Another 1,000 operations have
+/// on target `i`, in group `i / 20`. Group 3000 has the references of 400 service instances. The parent of operation `i` is operation `i / 40`. Another 1,000 operations have
 /// ended on target 5002, up to eight at a time.
 pub(super) const ROWS: &str = "
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
@@ -40,6 +42,12 @@ INSERT INTO resource_references (key, revision, identifier, target_key, owned, o
         tags, id, group_key, plane, account, region, created_at)
     SELECT 'reference-' || i, 1, 'name', 'target-' || i, 1, CASE WHEN i % 2 = 1 THEN 'operation-' || i END, 'Succeeded', 1,
         '{}', '', 'group-' || (i / 20), '', '', '', 1
+    FROM numbers;
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
+INSERT INTO resource_references (key, revision, owned, provisioning_state, updated_at, tags, id, group_key, plane, account,
+        region, created_at)
+    SELECT '/planes/radius/local/resourcegroups/group-3000/providers/aws.s3/bucket:reference/instance-' || (i / 10) || ':' || i,
+        1, 0, 'Succeeded', 1, '{}', '', 'group-3000', '', '', '', 1
     FROM numbers;
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 8000)
 INSERT INTO operations (id, kind, status, parent, reference_key, held_target_key, held_group_key, target_key, group_key,
@@ -500,8 +508,11 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             ),
         ),
         (
-            "reference_row::IDS_OF_GROUP",
-            (values!["group-200"], IN_GROUP),
+            "reference_row::OF_INSTANCE",
+            (
+                values!["group-3000/instance-7:", "group-3000/instance-7;"],
+                OF_INSTANCE,
+            ),
         ),
         (
             "reference_row::TAG",

@@ -795,6 +795,31 @@ pub async fn a_deletion_that_fails_leaves_no_credentials_of_what_is_gone(store: 
     assert!(lost.change.failure().is_some());
 }
 
+/// Those whose aliases begin with the id and a colon, however it is spelled, in its group alone.
+pub async fn the_references_of_an_instance_are_listed(store: Engine) {
+    for name in ["rg", "other"] {
+        with_group(&store, name).await;
+    }
+    let names = [
+        "i:b", "I:A", "i:a:role", "i:", "i", "ia", "i;a", "ii:a", "j:i:a",
+    ];
+    for (number, name) in (1..).zip(names) {
+        map(&store, number, name, &format!("x{number}"), true).await;
+    }
+    let of = async |group_name: &str, name: &str| -> Vec<String> {
+        let (group, instance) = (group(group_name), instance_id(name));
+        let listed = store.list_service_references(&group, &instance).await;
+        let listed = listed.unwrap().into_iter();
+        listed.map(|it| it.id.alias).collect()
+    };
+    assert_eq!(of("RG", "I").await, ["i:", "I:A", "i:a:role", "i:b"]);
+    assert_eq!(of("rg", "j").await, ["j:i:a"]);
+    assert_eq!(of("rg", "j:i").await, ["j:i:a"]);
+    for (group, name) in [("rg", "k"), ("other", "i"), ("missing", "i")] {
+        assert_eq!(of(group, name).await, [""; 0], "{group} {name}");
+    }
+}
+
 /// Besides those that they have: the references of the instance and of its bindings, and no others.
 pub async fn references_get_the_tags_of_an_order(store: Engine) {
     with_group(&store, "rg").await;

@@ -301,6 +301,7 @@ macro_rules! conformance {
                 the_outputs_of_an_order_are_not_kept
                 the_bindings_of_a_deleted_instance_are_deleted
                 a_deletion_that_fails_leaves_no_credentials_of_what_is_gone
+                the_references_of_an_instance_are_listed
                 references_get_the_tags_of_an_order
                 an_accepted_operation_tags_its_reference
                 instances_go_with_their_group

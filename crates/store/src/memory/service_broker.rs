@@ -3,7 +3,8 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use ucp_model::operation::GroupWork;
 use ucp_model::{
-    BindingId, InstanceId, Operation, Order, Reference, ServiceBinding, ServiceInstance, Timestamp,
+    BindingId, GroupId, InstanceId, Operation, Order, Reference, ServiceBinding, ServiceInstance,
+    Timestamp,
 };
 
 use super::Memory;
@@ -29,6 +30,14 @@ impl ServiceBroker for Memory {
         instance: &InstanceId,
     ) -> Result<Vec<ServiceBinding>, Error> {
         Ok(self.tables().bindings_of(instance))
+    }
+
+    async fn list_service_references(
+        &self,
+        group: &GroupId,
+        instance: &InstanceId,
+    ) -> Result<Vec<Reference>, Error> {
+        Ok(self.tables().references_of_instance(group, instance))
     }
 
     async fn place_order(&self, order: PlaceOrder) -> Result<ServiceInstance, Error> {
@@ -138,9 +147,9 @@ impl Tables {
         if order.tags.is_empty() {
             return Ok(Vec::new());
         }
-        let references = self.references_of(&order.instance.group).into_iter();
-        let of_instance = references.filter(|it| rules::is_of_instance(&it.id, &order.instance.id));
-        let tagged = of_instance.filter_map(|reference| {
+        let ServiceInstance { group, id, .. } = &order.instance;
+        let references = self.references_of_instance(group, id).into_iter();
+        let tagged = references.filter_map(|reference| {
             let tags = order.tags.iter().map(|(key, value)| (key, value));
             rules::tagged(&reference, tags, order.placed_at).transpose()
         });
@@ -170,7 +179,10 @@ impl Tables {
             Concerned::None => Vec::new(),
         };
         let left = match rules::may_leave_some(order, work) {
-            true => self.keys_of_instance(work, order),
+            true => {
+                let left = self.references_of_instance(&work.group, &order.instance);
+                left.iter().map(|it| it.id.key()).collect()
+            }
             false => BTreeSet::new(),
         };
         let ended = rules::ended_order(operation, instance, bindings, &left);
@@ -179,10 +191,10 @@ impl Tables {
         }
     }
 
-    fn keys_of_instance(&self, work: &GroupWork, order: &Order) -> BTreeSet<String> {
-        let references = self.references_of(&work.group).into_iter();
-        let of_instance = references.filter(|it| rules::is_of_instance(&it.id, &order.instance));
-        of_instance.map(|it| it.id.key()).collect()
+    fn references_of_instance(&self, group: &GroupId, instance: &InstanceId) -> Vec<Reference> {
+        let references = self.references_of(group).into_iter();
+        let of_instance = references.filter(|it| rules::is_of_instance(&it.id, instance));
+        of_instance.collect()
     }
 
     /// Returns whether an instance is in the group that is not gone.
