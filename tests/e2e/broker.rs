@@ -1,6 +1,7 @@
 //! The Open Service Broker API: instances and bindings that platforms order.
 
 mod bindings;
+mod counting;
 mod deletions;
 mod instances;
 mod refusals;

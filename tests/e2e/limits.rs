@@ -88,14 +88,14 @@ const SHOWN: &[(&str, Shown)] = &[
     (
         "counted-callers",
         By(
-            "crates/api/src/rates.rs",
+            "crates/rates/src/lib.rs",
             "who_has_not_asked_for_longest_is_forgotten",
         ),
     ),
     (
         "counted-scopes",
         By(
-            "crates/api/src/rates.rs",
+            "crates/rates/src/lib.rs",
             "only_so_many_scopes_of_a_caller_are_counted",
         ),
     ),

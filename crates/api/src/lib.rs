@@ -34,7 +34,6 @@ mod precondition;
 mod problem;
 mod query;
 mod rated;
-mod rates;
 mod rights;
 mod router;
 mod routes;
@@ -62,13 +61,14 @@ use ucp_authentication::Authenticator;
 pub use ucp_listen::AllowedHosts;
 use ucp_listen::Witness;
 use ucp_metrics::Metrics;
+use ucp_rates::Limits;
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 pub use error_code::status_of;
 pub use limits::LIMITS;
 pub use path_base::{InvalidPathBase, PathBase};
-pub use rates::Rates;
 pub use state::{Settings, Version};
+pub use ucp_rates::Rates;
 
 use crate::doorkeeper::Doorkeeper;
 use crate::problem::Problem;
@@ -98,7 +98,7 @@ pub fn routers(
 ) -> Routers {
     let base = settings.path_base.clone();
     let allowed_hosts = settings.allowed_hosts.clone();
-    let limits = rates::Limits::new(settings.rates, &app.clock());
+    let limits = Limits::new(settings.rates, &app.clock());
     let api = Arc::new(Api {
         app,
         auditor,

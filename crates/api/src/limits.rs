@@ -1,5 +1,6 @@
 use ucp_access::SCOPES_MAX;
 use ucp_model::{Beyond, ErrorCode, Limit, MAX_TAGS, Most, TAG_VALUE_MAX_CHARS};
+use ucp_rates::{CALLERS, SCOPES};
 
 use crate::canonical_path::URI_MAX_BYTES;
 use crate::context::REQUEST_ID_MAX_BYTES;
@@ -9,7 +10,6 @@ use crate::json::{
 };
 use crate::logged::CHARS_MAX;
 use crate::query::TOP_MAX;
-use crate::rates::{CALLERS, SCOPES};
 use crate::validation::TEXT_MAX_CHARS;
 use crate::wire::{
     EVENT_ID_MAX_CHARS, EVENT_MOVES_MAX, EVENTS_MAX, SETTINGS_MAX_BYTES, TAG_KEY_MAX_CHARS,

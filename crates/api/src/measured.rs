@@ -3,15 +3,11 @@
 use std::sync::{Arc, OnceLock};
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::Response;
 use tokio::time::Instant;
 
 use crate::state::Api;
-
-/// The route of what no route serves.
-const UNSERVED: &str = "unserved";
 
 /// The route of a request, once it is matched.
 #[derive(Clone, Debug, Default)]
@@ -25,12 +21,13 @@ pub(crate) async fn counted(
 ) -> Response {
     let began = Instant::now();
     let matched = Matched::default();
-    let method = name(request.method());
+    let method = request.method().clone();
     request.extensions_mut().insert(matched.clone());
     let response = next.run(request).await;
-    let route = matched.0.get().map_or(UNSERVED, MatchedPath::as_str);
+    let route = matched.0.get().map(MatchedPath::as_str);
     let status = response.status().as_u16();
-    api.metrics.answered(route, method, status, began.elapsed());
+    let took = began.elapsed();
+    api.metrics.answered(route, method.as_str(), status, took);
     response
 }
 
@@ -43,17 +40,4 @@ pub(crate) async fn matched(request: Request, next: Next) -> Response {
         let _ = cell.set(route.clone());
     }
     next.run(request).await
-}
-
-/// Returns the name of a method that routes serve. Clients may send any other.
-fn name(method: &Method) -> &'static str {
-    match *method {
-        Method::GET => "GET",
-        Method::HEAD => "HEAD",
-        Method::PUT => "PUT",
-        Method::POST => "POST",
-        Method::PATCH => "PATCH",
-        Method::DELETE => "DELETE",
-        _ => "other",
-    }
 }

@@ -9,12 +9,12 @@ use axum::response::{IntoResponse, Response};
 use ucp_access::Principal;
 use ucp_app::{BeyondRate, Rejection};
 use ucp_model::{ErrorCode, Failure};
+use ucp_rates::{Counted, scope, seconds};
 
 use crate::action::Effect;
 use crate::context::RequestContext;
 use crate::noted::Noted;
 use crate::problem::Problem;
-use crate::rates::scope;
 use crate::state::Api;
 
 /// Refuses requests of a caller in a scope beyond the rate.
@@ -26,8 +26,10 @@ pub(crate) async fn kept(State(api): State<Arc<Api>>, request: Request, next: Ne
         return next.run(request).await;
     };
     let path = request.uri().path();
-    let counted = api.limits.count(effect, &principal.name, path);
-    match counted {
+    let Some(counted) = counted(effect) else {
+        return next.run(request).await;
+    };
+    match api.limits.count(counted, &principal.name, path) {
         Ok(()) => next.run(request).await,
         Err(wait) => too_many(effect, &principal.name, path, wait).into_response(),
     }
@@ -44,10 +46,8 @@ pub(crate) fn count_members(
 ) -> Result<(), Problem> {
     let caller = &context.caller.name;
     let more = members.saturating_sub(1);
-    match api.limits.count_more(effect, caller, path, more) {
-        Ok(()) => Ok(()),
-        Err(wait) => Err(too_many(effect, caller, path, wait)),
-    }
+    let counted = count_more(api, caller, path, effect, more);
+    counted.map_err(|beyond| Rejection::BeyondRate(beyond).into())
 }
 
 /// Counts more of what a request does that is counted already.
@@ -58,9 +58,18 @@ pub(crate) fn count_more(
     effect: Effect,
     more: usize,
 ) -> Result<(), BeyondRate> {
-    match api.limits.count_more(effect, caller, path, more) {
-        Ok(()) => Ok(()),
-        Err(wait) => Err(beyond(effect, caller, path, wait)),
+    let Some(counted) = counted(effect) else {
+        return Ok(());
+    };
+    let counted = api.limits.count_more(counted, caller, path, more);
+    counted.map_err(|wait| beyond(effect, caller, path, wait))
+}
+
+fn counted(effect: Effect) -> Option<Counted> {
+    match effect {
+        Effect::Write => Some(Counted::Write),
+        Effect::AwsRead => Some(Counted::AwsRead),
+        Effect::Read => None,
     }
 }
 
@@ -69,8 +78,7 @@ fn too_many(effect: Effect, caller: &str, path: &str, wait: Duration) -> Problem
 }
 
 fn beyond(effect: Effect, caller: &str, path: &str, wait: Duration) -> BeyondRate {
-    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-    let (scope, seconds) = (scope(path), seconds.max(1));
+    let (scope, seconds) = (scope(path), seconds(wait));
     let what = match effect {
         Effect::Write => "changes",
         Effect::Read | Effect::AwsRead => "reads from AWS, or validations,",

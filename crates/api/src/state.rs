@@ -10,10 +10,10 @@ use ucp_audit::Auditor;
 use ucp_authentication::Authenticator;
 use ucp_listen::AllowedHosts;
 use ucp_metrics::Metrics;
+use ucp_rates::{Limits, Rates};
 use utoipa::ToSchema;
 
 use crate::path_base::PathBase;
-use crate::rates::{Limits, Rates};
 
 /// Settings of the API.
 #[derive(Clone, Debug)]

@@ -48,6 +48,8 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// Who vouches for users by other bearer tokens.
     pub provider: Option<Arc<dyn IdentityProvider>>,
+    /// Counts failed logins, of whatever kind.
+    pub failures: Arc<Failures>,
 }
 
 /// A way to authenticate.
@@ -68,7 +70,7 @@ pub struct Authenticator {
     tokens: KnownTokens,
     provider: Option<Arc<dyn IdentityProvider>>,
     settings: Settings,
-    failures: Failures,
+    failures: Arc<Failures>,
     nobody: Arc<Principal>,
 }
 
@@ -87,7 +89,7 @@ impl Authenticator {
             tokens: KnownTokens::new(parts.tokens, parts.clock),
             provider: parts.provider,
             settings,
-            failures: Failures::default(),
+            failures: parts.failures,
             nobody: Arc::new(Principal::anonymous()),
         }
     }

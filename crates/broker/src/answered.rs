@@ -6,7 +6,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tracing::Instrument;
 use ucp_audit::{AuditEvent, AuditOutcome};
 use ucp_listen::{Peer, Place};
@@ -49,11 +49,13 @@ pub(crate) async fn answered(
         .and_then(|value| value.to_str().ok())
         .map_or_else(|| CorrelationId::new(id.clone()), CorrelationId::new);
     request.extensions_mut().insert(correlation_id.clone());
+    let began = Instant::now();
     let method = request.method().clone();
-    let matched = request.extensions().get::<MatchedPath>();
+    let matched = request.extensions().get::<MatchedPath>().cloned();
+    let route = matched.as_ref().and_then(|matched| route(matched.as_str()));
     let asked = Asked {
-        action: action(&method, matched.map(MatchedPath::as_str)),
-        is_write: matches!(method, Method::PUT | Method::PATCH | Method::DELETE),
+        action: action(&method, route),
+        is_write: is_write(&method),
         path: excerpt(request.uri().path()),
         peer: request.extensions().get::<Peer>().copied(),
         correlation_id,
@@ -93,11 +95,26 @@ pub(crate) async fn answered(
             }
         }
     };
+    let (status, took) = (response.status().as_u16(), began.elapsed());
+    let metrics = &broker.parts.metrics;
+    metrics.answered(route, method.as_str(), status, took);
     span.in_scope(|| tracing::debug!(http.status = response.status().as_u16(), "answered"));
     if let Some(identity) = identity {
         response.headers_mut().insert(REQUEST_IDENTITY, identity);
     }
     response
+}
+
+/// Returns the template of the route that a path matches, if one of this API does. Where this router is beside that of ARM, the
+/// route that leads here is before it.
+fn route(matched: &str) -> Option<&str> {
+    let own = matched.strip_prefix("/v2/{*path}").unwrap_or(matched);
+    own.starts_with("/v2/").then_some(own)
+}
+
+/// Returns whether a request changes something.
+pub(crate) fn is_write(method: &Method) -> bool {
+    matches!(*method, Method::PUT | Method::PATCH | Method::DELETE)
 }
 
 /// What the audit says of a request.

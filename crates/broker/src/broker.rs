@@ -8,6 +8,7 @@ use ucp_audit::Auditor;
 use ucp_authentication::Failures;
 use ucp_metrics::Metrics;
 use ucp_offerings::Offerings;
+use ucp_rates::Limits;
 
 use crate::catalog::Catalog;
 use crate::platforms::Platforms;
@@ -20,6 +21,10 @@ pub struct Parts {
     pub auditor: Auditor,
     /// What is counted.
     pub metrics: Metrics,
+    /// Counts failed logins, those of others too.
+    pub failures: Arc<Failures>,
+    /// Counts the changes that platforms send.
+    pub limits: Limits,
     /// Returns the status of an ARM error code.
     pub status_of: fn(&str) -> StatusCode,
 }
@@ -60,7 +65,6 @@ impl std::fmt::Debug for Settings {
 pub(crate) struct Broker {
     pub(crate) parts: Parts,
     pub(crate) settings: Settings,
-    pub(crate) failures: Failures,
     /// The catalog of each platform, by its name, once it was asked for.
     catalogs: BTreeMap<String, OnceLock<Catalog>>,
 }
@@ -71,7 +75,6 @@ impl Broker {
         let catalogs = platforms.map(|it| (it.platform.name.clone(), OnceLock::new()));
         Self {
             catalogs: catalogs.collect(),
-            failures: Failures::default(),
             parts,
             settings,
         }

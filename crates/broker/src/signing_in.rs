@@ -67,7 +67,7 @@ fn given(headers: &HeaderMap) -> Option<(String, Zeroizing<String>)> {
 /// 401 for a password that is not valid, the later the more of them the peer sends.
 async fn refused(broker: &Broker, peer: Option<IpAddr>) -> Response {
     broker.parts.metrics.login_failed();
-    match broker.failures.failed(peer) {
+    match broker.parts.failures.failed(peer) {
         Ok(delay) => {
             tracing::info!(
                 peer.address = peer.map(tracing::field::display),

@@ -52,6 +52,17 @@ pub struct Stored {
     pub leftovers: usize,
 }
 
+/// The route of what no route serves.
+const UNSERVED: &str = "unserved";
+
+/// Returns a method, if it is one that routes serve. Clients may send any other.
+fn served(method: &str) -> &str {
+    match method {
+        "GET" | "HEAD" | "PUT" | "POST" | "PATCH" | "DELETE" => method,
+        _ => "other",
+    }
+}
+
 impl Metrics {
     /// Creates the metrics of a process that runs this release.
     pub fn new(version: &str, commit: &str) -> Self {
@@ -137,9 +148,10 @@ impl Metrics {
         }
     }
 
-    /// Counts a request that was answered. The route is its template, and the method one that a route serves.
-    pub fn answered(&self, route: &str, method: &str, status: u16, time: Duration) {
-        let (route, method) = (("route", route.to_owned()), ("method", method.to_owned()));
+    /// Counts a request that was answered. The route is its template, if one serves it.
+    pub fn answered(&self, route: Option<&str>, method: &str, status: u16, time: Duration) {
+        let route = ("route", route.unwrap_or(UNSERVED).to_owned());
+        let method = ("method", served(method).to_owned());
         self.request_durations
             .get_or_create(&[route.clone(), method.clone()])
             .observe(time.as_secs_f64());
@@ -205,8 +217,8 @@ mod tests {
     fn what_is_counted_is_in_the_text() {
         let metrics = Metrics::new("0.1.0", "abc");
         let time = Duration::from_millis(20);
-        metrics.answered("/planes", "GET", 200, time);
-        metrics.answered("/planes", "GET", 200, time);
+        metrics.answered(Some("/planes"), "GET", 200, time);
+        metrics.answered(Some("/planes"), "GET", 200, time);
         metrics.called("GetResource", "ok", time);
         metrics.login_failed();
         metrics.unserved("not_tls");

@@ -16,7 +16,7 @@ use ucp_app::{
     Access, Accounts, App, Awaiting, Quotas, Regions, Rejection, Roles, UntrackedAlias, Wake,
 };
 use ucp_audit::Auditor;
-use ucp_authentication::{Authenticator, IdentityProvider};
+use ucp_authentication::{Authenticator, Failures, IdentityProvider};
 use ucp_cloud::{CloudControl, TypeRegistry};
 use ucp_cpu_pool::CpuPool;
 use ucp_engine::{Engine, Keeper, Nudges, ProgressListener, Pulse, Sweeper, Workers};
@@ -24,6 +24,7 @@ use ucp_listen::Witness;
 use ucp_live::ReadOnly;
 use ucp_metrics::Metrics;
 use ucp_model::{Clock, DefaultTags, Entropy, Operation};
+use ucp_rates::Limits;
 use ucp_registry::Registry;
 use ucp_schema::{Catalogue, ResourceTypes};
 use ucp_seal::Keys;
@@ -193,11 +194,13 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
             timeout: settings.read_timeout,
         },
     ));
+    let failures = Arc::new(Failures::default());
     let authenticator = Authenticator::new(
         ucp_authentication::Parts {
             tokens: store.clone(),
             clock: Arc::clone(&clock),
             provider: identity_provider,
+            failures: Arc::clone(&failures),
         },
         settings.authentication,
     );
@@ -263,14 +266,16 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         poll_interval: settings.poll_interval,
         grace: settings.grace,
     };
-    let broker = settings.broker.map(|settings| {
+    let broker = settings.broker.map(|of_broker| {
         let parts = ucp_broker::Parts {
             app: Arc::clone(&app),
             auditor: auditor.clone(),
             metrics: metrics.clone(),
+            failures,
+            limits: Limits::new(settings.api.rates, &app.clock()),
             status_of: ucp_api::status_of,
         };
-        ucp_broker::router(parts, settings)
+        ucp_broker::router(parts, of_broker)
     });
     let routers = ucp_api::routers(app, auditor, authenticator, metrics, settings.api);
     Ok(Node {

@@ -1,5 +1,6 @@
-//! How often a caller may change what is in a scope, and read it from AWS.
+//! Rates: how often a caller may change what is in a scope, and read it from AWS.
 
+use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,13 +12,11 @@ use governor::{Quota, RateLimiter};
 use hashlink::LruCache;
 use ucp_model::Clock;
 
-use crate::action::Effect;
-
 /// The number of callers whose requests are counted, of each kind of request. The one beyond takes the place of the caller
 /// who has not asked for longest.
-pub(crate) const CALLERS: usize = 2_000;
+pub const CALLERS: usize = 2_000;
 /// The number of scopes of a caller that are counted at once. Those beyond are counted together.
-pub(crate) const SCOPES: usize = 500;
+pub const SCOPES: usize = 500;
 
 /// How many requests a second there may be of a caller in a scope; twice as many at once. `None` for any number.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,8 +27,17 @@ pub struct Rates {
     pub aws_reads: Option<NonZeroU32>,
 }
 
+/// What is counted of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// It changes something.
+    Write,
+    /// It reads from AWS, or validates what would be put there.
+    AwsRead,
+}
+
 /// Counts the requests of callers.
-pub(crate) struct Limits {
+pub struct Limits {
     writes: Option<Rate>,
     aws_reads: Option<Rate>,
 }
@@ -57,8 +65,15 @@ impl governor::clock::Clock for Now {
     }
 }
 
+impl fmt::Debug for Limits {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Limits").finish_non_exhaustive()
+    }
+}
+
 impl Limits {
-    pub(crate) fn new(rates: Rates, clock: &Arc<dyn Clock>) -> Self {
+    /// Counts with these rates.
+    pub fn new(rates: Rates, clock: &Arc<dyn Clock>) -> Self {
         let limit = |rate| Rate::new(rate, Now(Arc::clone(clock)));
         Self {
             writes: rates.writes.map(limit),
@@ -66,15 +81,15 @@ impl Limits {
         }
     }
 
-    /// Counts a request. Returns how long to wait, if there are too many.
-    pub(crate) fn count(&self, effect: Effect, caller: &str, path: &str) -> Result<(), Duration> {
-        self.count_more(effect, caller, path, 1)
+    /// Counts a request of a caller in the [scope] of a canonical path. Returns how long to wait, if there are too many.
+    pub fn count(&self, counted: Counted, caller: &str, path: &str) -> Result<(), Duration> {
+        self.count_more(counted, caller, path, 1)
     }
 
     /// Counts so many more at once, but no more than there may be at once beside the request itself.
-    pub(crate) fn count_more(
+    pub fn count_more(
         &self,
-        effect: Effect,
+        counted: Counted,
         caller: &str,
         path: &str,
         more: usize,
@@ -83,10 +98,9 @@ impl Limits {
         let Some(more) = NonZeroU32::new(more) else {
             return Ok(());
         };
-        let limit = match effect {
-            Effect::Write => &self.writes,
-            Effect::AwsRead => &self.aws_reads,
-            Effect::Read => &None,
+        let limit = match counted {
+            Counted::Write => &self.writes,
+            Counted::AwsRead => &self.aws_reads,
         };
         let Some(limit) = limit else {
             return Ok(());
@@ -134,8 +148,14 @@ impl Rate {
 
 const TWICE: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
 
+/// Returns a wait in whole seconds, at least one, as `Retry-After` has it.
+pub fn seconds(wait: Duration) -> u64 {
+    let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+    seconds.max(1)
+}
+
 /// Returns the resource group of a canonical path, its account and region, or its plane.
-pub(crate) fn scope(path: &str) -> String {
+pub fn scope(path: &str) -> String {
     let segments: Vec<&str> = path.split('/').skip(1).collect();
     let depth = match &segments[..] {
         ["planes", _, _, "accounts", _, "regions", ..] => 7,
@@ -178,7 +198,7 @@ mod tests {
     #[test]
     fn a_burst_is_twice_the_rate_and_fills_up_again() {
         let (limits, clock) = limits(5);
-        let count = || limits.count(Effect::Write, "ada", GROUP);
+        let count = || limits.count(Counted::Write, "ada", GROUP);
         for _ in 0..10 {
             count().unwrap();
         }
@@ -196,8 +216,8 @@ mod tests {
     fn members_count() {
         let (limits, clock) = limits(5);
         let set = |members: usize| {
-            limits.count(Effect::Write, "ada", GROUP)?;
-            limits.count_more(Effect::Write, "ada", GROUP, members - 1)
+            limits.count(Counted::Write, "ada", GROUP)?;
+            limits.count_more(Counted::Write, "ada", GROUP, members - 1)
         };
         set(9).unwrap();
         set(2).unwrap_err();
@@ -209,14 +229,12 @@ mod tests {
     #[test]
     fn each_caller_and_scope_has_its_own() {
         let (limits, _) = limits(1);
-        let count = |caller, path| limits.count(Effect::Write, caller, path).is_ok();
+        let count = |caller, path| limits.count(Counted::Write, caller, path).is_ok();
         assert!(count("ada", GROUP) && count("ada", GROUP) && !count("ada", GROUP));
         assert!(count("bob", GROUP));
         assert!(!count("ada", "/planes/radius/local/resourcegroups/demo"));
         assert!(count("ada", "/planes/radius/local/resourcegroups/demo2"));
-        for effect in [Effect::Read, Effect::AwsRead] {
-            limits.count(effect, "ada", GROUP).unwrap();
-        }
+        limits.count(Counted::AwsRead, "ada", GROUP).unwrap();
         let vpcs = "/planes/aws/aws/accounts/1/regions/us-west-2/providers/AWS.EC2/VPC";
         assert_eq!(scope(vpcs), "planes/aws/aws/accounts/1/regions/us-west-2");
         assert_eq!(
@@ -231,7 +249,7 @@ mod tests {
         let (limits, clock) = limits(1);
         let count = |caller, number: usize| {
             let group = format!("/planes/radius/local/resourcegroups/{number}");
-            limits.count(Effect::Write, caller, &group).is_ok()
+            limits.count(Counted::Write, caller, &group).is_ok()
         };
         assert!((0..SCOPES).all(|number| count("ada", number)));
         let allowed = (0..100).filter(|number| count("ada", *number)).count();
@@ -245,7 +263,7 @@ mod tests {
     #[test]
     fn who_has_not_asked_for_longest_is_forgotten() {
         let (limits, _) = limits(1);
-        let count = |caller: &str| limits.count(Effect::Write, caller, GROUP).is_ok();
+        let count = |caller: &str| limits.count(Counted::Write, caller, GROUP).is_ok();
         assert!(count("ada") && count("ada") && !count("ada"));
         for other in 1..CALLERS {
             assert!(count(&other.to_string()));
