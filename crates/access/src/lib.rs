@@ -24,7 +24,7 @@ pub use grant::{Grant, SCOPES_MAX, Subject};
 pub use grant_index::GrantIndex;
 pub use invalid::Invalid;
 pub use name::{PRINCIPAL_NAME_MAX_CHARS, judge_name};
-pub use principal::{ANONYMOUS, Principal, Source, TOKEN_PREFIX};
+pub use principal::{ANONYMOUS, BROKER_PREFIX, Principal, Source, TOKEN_PREFIX};
 pub use refusal::{Reason, Refusal};
 pub use rights::Rights;
 pub use role::{Right, Role};

@@ -8,6 +8,9 @@ pub const ANONYMOUS: &str = "anonymous";
 /// What the names of tokens begin with.
 pub const TOKEN_PREFIX: &str = "token:";
 
+/// What the names of the platforms of the service broker begin with.
+pub const BROKER_PREFIX: &str = "broker:";
+
 /// Who sends a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal {

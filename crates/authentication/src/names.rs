@@ -1,6 +1,6 @@
 //! Names belong to the source that vouches for them.
 
-use ucp_access::{ANONYMOUS, Principal, Source, TOKEN_PREFIX, judge_name};
+use ucp_access::{ANONYMOUS, BROKER_PREFIX, Principal, Source, TOKEN_PREFIX, judge_name};
 
 use crate::provider::Refused;
 
@@ -20,8 +20,8 @@ pub(crate) fn judge(principal: Principal, prefix: Option<&str>) -> Result<Princi
     } = &principal;
     let reserved: &[&str] = match source {
         Source::Anonymous | Source::Token => return Ok(principal),
-        Source::Oidc => &[TOKEN_PREFIX],
-        Source::Certificate | Source::RequestHeader => &[TOKEN_PREFIX, OIDC_PREFIX],
+        Source::Oidc => &[TOKEN_PREFIX, BROKER_PREFIX],
+        Source::Certificate | Source::RequestHeader => &[TOKEN_PREFIX, BROKER_PREFIX, OIDC_PREFIX],
     };
     let of_provider = match source {
         Source::Certificate | Source::RequestHeader => prefix.filter(|prefix| !prefix.is_empty()),
@@ -78,6 +78,8 @@ mod tests {
             for name in [
                 "token:ci",
                 "TOKEN:ci",
+                "broker:cf",
+                "Broker:cf",
                 "oidc:ada",
                 "corp:ada",
                 "anonymous",
@@ -97,6 +99,7 @@ mod tests {
             Some("corp:")
         ));
         assert!(is_refused(of(Source::Oidc, "token:ci", "ops"), Some("")));
+        assert!(is_refused(of(Source::Oidc, "broker:cf", "ops"), Some("")));
         assert!(is_refused(of(Source::Oidc, "anonymous", "ops"), Some("")));
         let mut many = of(Source::Oidc, "oidc:ada", "ops");
         many.groups = vec!["ops".to_owned(); GROUPS_MAX];

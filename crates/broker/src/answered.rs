@@ -67,6 +67,7 @@ pub(crate) async fn answered(
         http.path = asked.path,
         request.id = asked.id,
         correlation.id = %asked.correlation_id,
+        caller.name = tracing::field::Empty,
     );
     let mut response = match asked.is_write && !broker.parts.auditor.is_able() {
         true => not_recorded(
@@ -156,10 +157,7 @@ async fn record(broker: &Broker, asked: &Asked, response: Response) -> Response 
     };
     let event = AuditEvent {
         at: broker.parts.app.time(),
-        caller: account.map_or_else(
-            || NOBODY.to_owned(),
-            |account| account.platform.name.clone(),
-        ),
+        caller: account.map_or_else(|| NOBODY.to_owned(), |account| account.platform.caller()),
         peer: asked
             .peer
             .map(|Peer(address)| address.ip().to_canonical().to_string()),

@@ -30,7 +30,7 @@ pub(crate) async fn kept(
     match broker
         .parts
         .limits
-        .count(Counted::Write, &platform.name, &scope)
+        .count(Counted::Write, &platform.caller(), &scope)
     {
         Ok(()) => next.run(request).await,
         Err(wait) => {

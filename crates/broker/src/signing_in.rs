@@ -10,6 +10,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use tracing::Span;
 use ucp_listen::Peer;
 use zeroize::Zeroizing;
 
@@ -40,6 +41,7 @@ pub(crate) async fn signed_in(
         drop(request);
         return refused(&broker, peer).await;
     };
+    Span::current().record("caller.name", account.platform.caller());
     request.extensions_mut().insert(Arc::clone(&account));
     let mut response = next.run(request).await;
     response

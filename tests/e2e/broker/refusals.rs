@@ -152,7 +152,7 @@ async fn what_is_asked_is_in_the_audit(world: &World) {
     let made = of("/v2/service_instances/one").unwrap_or_else(|| panic!("{events:?}"));
     assert_eq!(
         (&made["caller"], &made["action"]),
-        (&json!("cf"), &json!("broker/serviceInstances/write")),
+        (&json!("broker:cf"), &json!("broker/serviceInstances/write")),
         "{made}"
     );
     assert!(of("/v2/service_instances/two").is_some());

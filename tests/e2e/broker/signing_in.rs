@@ -133,7 +133,7 @@ async fn the_identity_of_a_request_comes_back_and_that_of_a_person_is_kept(world
         "/planes/radius/local/providers/System.Resources/locations/global/operationStatuses/{id}?api-version=2023-10-01-preview"
     );
     let status = world.get(&status).await.expect(200).body;
-    assert_eq!(status["caller"], "cf");
+    assert_eq!(status["caller"], "broker:cf");
     assert_eq!(
         status["originatingIdentity"],
         json!({"platform": "cloudfoundry", "value": {"user_id": "ada"}})

@@ -412,7 +412,7 @@ async fn only_a_proxy_with_its_certificate_says_who_calls() {
     assert!(server.output().contains(r#""caller.name":"grace""#));
     // It does not say who calls, or says what only a token may.
     assert_eq!(ask(proxy, "X-Other: x").await, 401);
-    for name in ["token:ci", "anonymous", "oidc:grace"] {
+    for name in ["token:ci", "broker:cf", "anonymous", "oidc:grace"] {
         assert_eq!(ask(proxy, &user(name)).await, 401, "{name}");
     }
     // Another name of the same authority, a client, and nobody.

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
+use ucp_access::BROKER_PREFIX;
 use ucp_model::{GroupId, InstanceId, OperationId, Originator, Scope};
 use ucp_offerings::{Offering, Offerings, Plan};
 
@@ -70,6 +71,11 @@ pub enum Ordered {
 }
 
 impl Platform {
+    /// Returns who calls, if it does. Nobody else has such a name.
+    pub fn caller(&self) -> String {
+        format!("{BROKER_PREFIX}{}", self.name)
+    }
+
     /// Returns whether it may order the offering.
     pub fn may_order(&self, offering: &Offering) -> bool {
         let offerings = self.offerings.as_ref();

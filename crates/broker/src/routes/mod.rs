@@ -43,7 +43,7 @@ impl FromRequestParts<Arc<Broker>> for Context {
         Ok(Self {
             broker: Arc::clone(broker),
             caller: Caller {
-                name: account.platform.name.clone(),
+                name: account.platform.caller(),
                 rights: broker.parts.app.rights_of_everybody(),
                 principal: None,
                 correlation_id: correlation_id.cloned().ok_or_else(Problem::internal)?,
