@@ -4,6 +4,7 @@ mod bindings;
 mod counting;
 mod deletions;
 mod instances;
+mod polling;
 mod refusals;
 mod signing_in;
 mod survival;

@@ -737,6 +737,52 @@ properties.QueueName = "q-((parameters/label))""#,
             "a.toml:19: the parameter `label` cannot be updatable: /QueueName of AWS::SQS::Queue is create-only",
         ],
     ),
+    // The value goes on from the resource that has it.
+    (
+        r#"[parameters.label]
+type = "string""#,
+        r#"[parameters.label]
+at = "topic/DisplayName"
+updatable = true
+[resources.other]
+type = "AWS::SNS::Topic"
+properties.DisplayName = "o-((topic/DisplayName))"
+[resources.queue]
+type = "AWS::SQS::Queue"
+properties.QueueName = "q-((other/DisplayName))""#,
+        &[
+            "a.toml:19: the parameter `label` cannot be updatable: /QueueName of AWS::SQS::Queue is create-only",
+        ],
+    ),
+    (
+        r#"[parameters.label]
+type = "string""#,
+        r#"[parameters.label]
+type = "string"
+updatable = true
+[resources.other]
+type = "AWS::SNS::Topic"
+properties.Tags = [{ Key = "a", Value = "((parameters/label))" }]
+[resources.queue]
+type = "AWS::SQS::Queue"
+properties.QueueName = "((other/Tags/0/Value))""#,
+        &[
+            "a.toml:19: the parameter `label` cannot be updatable: /QueueName of AWS::SQS::Queue is create-only",
+        ],
+    ),
+    (
+        r#"[parameters.label]
+type = "string""#,
+        r#"[resources.queue]
+type = "AWS::SQS::Queue"
+properties.QueueName = "((bucket/VersioningConfiguration/Status))"
+[parameters.label]
+type = "string""#,
+        &[
+            "a.toml:15: the parameter `status` cannot be updatable: /QueueName of AWS::SQS::Queue is create-only",
+            "a.toml:39: the plans differ where nothing can be updated: /QueueName of AWS::SQS::Queue is create-only; use `replaces_to`",
+        ],
+    ),
     (
         r#"[parameters.label]
 type = "string""#,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use ucp_model::excerpt;
 
+use super::flow::reached;
 use super::plans::Found;
 use crate::parameter::Parameters;
 use crate::place::{Place, fixed};
@@ -92,7 +93,8 @@ impl Edges<'_, '_> {
                 places.extend(self.uses_of(&parameter.name, other));
             }
         }
-        places
+        let uses = [from, to].map(|plan| &self.plans[plan].uses);
+        reached(places, self.uses.iter().chain(uses.into_iter().flatten()))
     }
 
     /// Returns the places whose values have that of a parameter in them.

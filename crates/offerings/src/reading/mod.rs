@@ -3,6 +3,7 @@
 mod binding;
 mod circles;
 mod edges;
+mod flow;
 mod names;
 pub(crate) mod offering;
 mod parameters;

@@ -7,6 +7,7 @@ use serde_json::Value;
 use ucp_model::excerpt;
 use ucp_schema::{Classes, Patterns};
 
+use super::flow::reached;
 use crate::fields::Fields;
 use crate::limits::{DEPTH_MAX, PARAMETERS_MAX, SCHEMA_MAX_BYTES};
 use crate::parameter::Parameter;
@@ -304,14 +305,16 @@ fn not_updatable(
     line: usize,
     problems: &mut Problems,
 ) {
-    let own = declared.place.as_ref();
-    let own = own.map(|place| (place.resource, &place.path));
     let is_it = |used: &Use| used.name == Name::Parameter(declared.name.clone());
     let used = uses.iter().filter(|(_, used)| is_it(used));
-    let used = used.map(|(resource, used)| (*resource, &used.path));
-    for (resource, path) in own.into_iter().chain(used) {
-        let schema = heads[resource].schema.as_ref();
-        if let Some(why) = schema.and_then(|schema| fixed(schema, path)) {
+    let used = used.map(|(resource, used)| Place {
+        resource: *resource,
+        path: used.path.clone(),
+    });
+    let own = declared.place.iter().cloned();
+    for place in reached(own.chain(used), uses.iter()) {
+        let schema = heads[place.resource].schema.as_ref();
+        if let Some(why) = schema.and_then(|schema| fixed(schema, &place.path)) {
             let message = format!(
                 "the parameter `{}` cannot be updatable: {why}",
                 declared.name
