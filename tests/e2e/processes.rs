@@ -28,6 +28,7 @@ mod proxy;
 mod regions;
 mod rotation;
 mod secrets;
+mod service_secrets;
 mod set_crash_points;
 mod slow_readers;
 mod story;

@@ -90,6 +90,21 @@ impl Process {
         Self::listening(&mut command).await
     }
 
+    /// The same with everything in the log.
+    pub(super) async fn serve_tracing(
+        arguments: &[&str],
+        database: &str,
+        aws: &str,
+        account: &str,
+    ) -> (Self, String) {
+        let mut command = serving(&[KEY], database, aws, account);
+        command
+            .args(arguments)
+            .env("UCP_LOG", "trace")
+            .env_remove("UCP_PAUSE_AT");
+        Self::listening(&mut command).await
+    }
+
     /// The same with little in the log and the default lease, for long runs.
     pub(super) async fn serve_quietly(
         arguments: &[&str],

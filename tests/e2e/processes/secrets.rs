@@ -108,20 +108,20 @@ async fn secrets_are_nowhere_on_postgres() {
         return;
     };
     let url = database.url();
-    keep_secrets(&url, || {
-        let dump = Command::new(postgres_program("pg_dump"))
-            .arg(&url)
-            .output()
-            .expect("pg_dump runs");
-        assert!(
-            dump.status.success(),
-            "{}",
-            String::from_utf8_lossy(&dump.stderr)
-        );
-        assert!(!dump.stdout.is_empty());
-        dump.stdout
-    })
-    .await;
+    keep_secrets(&url, || dumped(&url)).await;
+}
+
+/// A dump of a database.
+pub(super) fn dumped(url: &str) -> Vec<u8> {
+    let dump = Command::new(postgres_program("pg_dump")).arg(url).output();
+    let dump = dump.expect("pg_dump runs");
+    assert!(
+        dump.status.success(),
+        "{}",
+        String::from_utf8_lossy(&dump.stderr)
+    );
+    assert!(!dump.stdout.is_empty());
+    dump.stdout
 }
 
 /// `at_rest` returns everything that the database stores.
@@ -358,7 +358,7 @@ fn assert_all_hidden(place: &str, bytes: &[u8]) {
     }
 }
 
-fn assert_hidden(canary: &str, place: &str, bytes: &[u8]) {
+pub(super) fn assert_hidden(canary: &str, place: &str, bytes: &[u8]) {
     for (encoding, form) in forms(canary) {
         assert!(
             !holds(bytes, &form),
@@ -367,7 +367,7 @@ fn assert_hidden(canary: &str, place: &str, bytes: &[u8]) {
     }
 }
 
-fn holds(bytes: &[u8], form: &str) -> bool {
+pub(super) fn holds(bytes: &[u8], form: &str) -> bool {
     holds_bytes(bytes, form.as_bytes())
 }
 
@@ -431,7 +431,7 @@ fn a_canary_would_be_found() {
 }
 
 /// All bytes of all files in a folder: the database, its log and its lock.
-fn files(directory: &Path) -> Vec<u8> {
+pub(super) fn files(directory: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     for entry in fs::read_dir(directory).expect("the folder is there") {
         bytes.extend(fs::read(entry.expect("an entry").path()).expect("a file"));
