@@ -17,7 +17,6 @@ use super::instances::{
 use super::ordering::{
     Impatience, NewOrder, ReferenceOf, Works, linked, reference_of, refuse_busy,
 };
-use super::tries::Tries;
 use super::{Ordered, ServiceRejection, ServiceRequest};
 use crate::App;
 use crate::awaiting::Pending;
@@ -65,13 +64,7 @@ impl App {
         request: &ServiceRequest<'_>,
         new: &BindService,
     ) -> Result<Ordered, ServiceRejection> {
-        let mut tries = Tries::default();
-        loop {
-            match self.bind(request, new).await {
-                Err(ServiceRejection::Changed) if tries.again(self).await => {}
-                other => return other,
-            }
-        }
+        self.judged_anew(|| self.bind(request, new)).await
     }
 
     async fn bind(
@@ -264,16 +257,8 @@ impl App {
         (instance, binding): (&str, &str),
         (service, plan): (&str, &str),
     ) -> Result<Ordered, ServiceRejection> {
-        let mut tries = Tries::default();
-        loop {
-            match self
-                .unbind(request, (instance, binding), (service, plan))
-                .await
-            {
-                Err(ServiceRejection::Changed) if tries.again(self).await => {}
-                other => return other,
-            }
-        }
+        self.judged_anew(|| self.unbind(request, (instance, binding), (service, plan)))
+            .await
     }
 
     async fn unbind(
@@ -282,20 +267,8 @@ impl App {
         (instance, binding): (&str, &str),
         (service, plan): (&str, &str),
     ) -> Result<Ordered, ServiceRejection> {
-        let instance_id = request.instance_id(instance);
-        let row = self.service_instance(&instance_id).await?;
-        // What has left the files is known by its row.
-        let was_of_service = row.as_ref().is_some_and(|row| row.service == service);
-        let row = row.filter(|row| !row.is_gone() && row.id == instance_id);
-        let Some(row) = row else {
-            if !was_of_service {
-                let offering = request.offering(service)?;
-                request.plan(offering, plan)?;
-            }
-            return Err(ServiceRejection::Gone);
-        };
-        judge_service(&row, service)?;
-        judge_plan(&row, plan)?;
+        let named = (service, plan);
+        let row = self.deleted_from(request, instance, named).await?;
         let id = BindingId {
             instance: row.id.clone(),
             binding: binding.to_owned(),

@@ -9,7 +9,6 @@ use ucp_model::{
 use ucp_offerings::{Context, Edge, Offering, Offerings, Plan, Randoms, Refusal, Unfilled};
 
 use super::ordering::{NewOrder, ReferenceOf, Works, linked, refuse_busy};
-use super::tries::Tries;
 use super::{Ordered, Platform, ServiceRejection, ServiceRequest};
 use crate::{App, Rejection};
 
@@ -69,13 +68,7 @@ impl App {
         request: &ServiceRequest<'_>,
         new: &ProvisionService,
     ) -> Result<Ordered, ServiceRejection> {
-        let mut tries = Tries::default();
-        loop {
-            match self.provision(request, new).await {
-                Err(ServiceRejection::Changed) if tries.again(self).await => {}
-                other => return other,
-            }
-        }
+        self.judged_anew(|| self.provision(request, new)).await
     }
 
     async fn provision(
@@ -177,13 +170,7 @@ impl App {
         request: &ServiceRequest<'_>,
         update: &UpdateService,
     ) -> Result<Ordered, ServiceRejection> {
-        let mut tries = Tries::default();
-        loop {
-            match self.update(request, update).await {
-                Err(ServiceRejection::Changed) if tries.again(self).await => {}
-                other => return other,
-            }
-        }
+        self.judged_anew(|| self.update(request, update)).await
     }
 
     async fn update(
@@ -360,13 +347,8 @@ impl App {
         service: &str,
         plan: &str,
     ) -> Result<Ordered, ServiceRejection> {
-        let mut tries = Tries::default();
-        loop {
-            match self.deprovision(request, instance, service, plan).await {
-                Err(ServiceRejection::Changed) if tries.again(self).await => {}
-                other => return other,
-            }
-        }
+        self.judged_anew(|| self.deprovision(request, instance, service, plan))
+            .await
     }
 
     async fn deprovision(
@@ -376,24 +358,8 @@ impl App {
         service: &str,
         plan: &str,
     ) -> Result<Ordered, ServiceRejection> {
-        let id = request.instance_id(instance);
-        let row = self.service_instance(&id).await?;
-        let Some(row) = row else {
-            let offering = request.offering(service)?;
-            request.plan(offering, plan)?;
-            return Err(ServiceRejection::Gone);
-        };
-        // What has left the files is known by its row.
-        if row.is_gone() && row.service == service && row.id == id {
-            return Err(ServiceRejection::Gone);
-        }
-        if row.is_gone() || row.id != id {
-            let offering = request.offering(service)?;
-            request.plan(offering, plan)?;
-            return Err(ServiceRejection::Gone);
-        }
-        judge_service(&row, service)?;
-        judge_plan(&row, plan)?;
+        let named = (service, plan);
+        let row = self.deleted_from(request, instance, named).await?;
         let offering = request.offerings.offering(service);
         let is_sync = offering.is_some_and(Offering::is_sync);
         let mut cancels = None;
@@ -481,6 +447,32 @@ impl App {
     ) -> Result<Option<ServiceInstance>, ServiceRejection> {
         let row = self.parts.store.get_service_instance(id).await;
         row.map_err(ServiceRejection::of_store)
+    }
+
+    /// Returns the instance that is deleted, or of which a binding is. [`ServiceRejection::Gone`] if it is not there.
+    pub(super) async fn deleted_from(
+        &self,
+        request: &ServiceRequest<'_>,
+        instance: &str,
+        (service, plan): (&str, &str),
+    ) -> Result<ServiceInstance, ServiceRejection> {
+        let id = request.instance_id(instance);
+        let row = self.service_instance(&id).await?;
+        let row = row.filter(|row| row.id == id);
+        match row {
+            Some(row) if !row.is_gone() => {
+                judge_service(&row, service)?;
+                judge_plan(&row, plan)?;
+                Ok(row)
+            }
+            // What has left the files is known by its row.
+            Some(gone) if gone.service == service => Err(ServiceRejection::Gone),
+            Some(_) | None => {
+                let offering = request.offering(service)?;
+                request.plan(offering, plan)?;
+                Err(ServiceRejection::Gone)
+            }
+        }
     }
 
     /// Answers the same request again, while its operation is under way.

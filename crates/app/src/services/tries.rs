@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
+use super::{Ordered, ServiceRejection};
 use crate::App;
 
 /// How often an order is judged anew because its instance has changed meanwhile.
@@ -13,17 +14,26 @@ const FIRST: Duration = Duration::from_millis(5);
 /// The longest pause.
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// Counts how often an order was judged. A change of a binding is a change of its instance, so that several bindings that are
-/// made at once are judged one after the other.
-#[derive(Default)]
-pub(super) struct Tries(u32);
-
-impl Tries {
-    /// Pauses, and returns whether the order is judged anew.
-    pub(super) async fn again(&mut self, app: &App) -> bool {
-        self.0 += 1;
-        let longest = FIRST.saturating_mul(1 << self.0.min(10)).min(LONGEST);
-        sleep(longest.mul_f64(app.parts.entropy.fraction("service-retry"))).await;
-        self.0 < MOST
+impl App {
+    /// Places an order, and judges it anew as long as its instance has changed meanwhile. A change of a binding is a change of
+    /// its instance, so that several bindings that are made at once are judged one after the other.
+    pub(super) async fn judged_anew<F>(
+        &self,
+        order: impl Fn() -> F + Send,
+    ) -> Result<Ordered, ServiceRejection>
+    where
+        F: Future<Output = Result<Ordered, ServiceRejection>> + Send,
+    {
+        let mut tries = 0;
+        loop {
+            let ordered = order().await;
+            tries += 1;
+            match ordered {
+                Err(ServiceRejection::Changed) if tries < MOST => {}
+                ordered => return ordered,
+            }
+            let longest = FIRST.saturating_mul(1 << tries.min(10)).min(LONGEST);
+            sleep(longest.mul_f64(self.parts.entropy.fraction("service-retry"))).await;
+        }
     }
 }
