@@ -158,6 +158,20 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
+        "service-parameters",
+        By(
+            "crates/offerings/tests/wrong.rs",
+            "there_is_a_bound_to_everything",
+        ),
+    ),
+    (
+        "service-objections",
+        By(
+            "crates/offerings/tests/example.rs",
+            "so_many_objections_are_told_and_no_more",
+        ),
+    ),
+    (
         "tokens",
         By(
             "crates/store/src/conformance/tokens.rs",

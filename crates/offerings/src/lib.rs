@@ -32,6 +32,7 @@ mod version;
 
 pub use binding::{Binding, BoundSet};
 pub use context::{Context, Randoms};
+pub use limits::LIMITS;
 pub use offering::Offering;
 pub use offerings::Offerings;
 pub use parameter::Refusal;

@@ -1,4 +1,6 @@
-//! Bounds on what is read from files. Who writes them is told; no caller of the broker meets them.
+//! Bounds on what is read from files, of which who writes them is told, and on what callers of the broker meet.
+
+use ucp_model::{Beyond, Limit, Most};
 
 /// The maximum number of files.
 pub(crate) const FILES_MAX: usize = 200;
@@ -23,3 +25,21 @@ pub(crate) const NAME_MAX_CHARS: usize = 50;
 pub(crate) const RESOURCE_NAME_MAX_CHARS: usize = 26;
 /// The maximum number of objections to the parameters of a request.
 pub(crate) const OBJECTIONS_MAX: usize = 100;
+
+/// What callers of the broker meet.
+pub const LIMITS: &[Limit] = &[
+    Limit {
+        name: "service-parameters",
+        what: "The schema of all parameters of a plan, in the catalog",
+        most: Most::Bytes(SCHEMA_MAX_BYTES),
+        beyond: Beyond::Told(
+            "It is shown less deep, and AWS judges the rest. If that is not enough, `ucp catalog` and the start refuse the file.",
+        ),
+    },
+    Limit {
+        name: "service-objections",
+        what: "The objections to the parameters of a request of the service broker",
+        most: Most::Number(OBJECTIONS_MAX),
+        beyond: Beyond::Told("The rest is not told."),
+    },
+];

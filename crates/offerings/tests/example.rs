@@ -309,6 +309,22 @@ fn parameters_are_judged_all_at_once() {
 }
 
 #[test]
+fn so_many_objections_are_told_and_no_more() {
+    let offerings = offerings();
+    let dev = plan(offerings.offering(SERVICE).unwrap(), DEV);
+    for count in [100, 101] {
+        let unknown = (0..count).map(|number| (format!("p{number}"), json!(1)));
+        let given: Map<String, Value> = unknown.collect();
+        assert_eq!(dev.judge_create(&given).unwrap_err().len(), 100);
+        let Err(Refusal::Invalid(objections)) = dev.judge_update(dev, &Map::new(), &given) else {
+            panic!("they are refused");
+        };
+        assert_eq!(objections.len(), 100);
+        assert_eq!(dev.judge_binding(&given).unwrap_err().len(), 100);
+    }
+}
+
+#[test]
 fn what_the_new_plan_lacks_goes() {
     let offerings = offerings();
     let offering = offerings.offering(SERVICE).unwrap();

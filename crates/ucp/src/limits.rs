@@ -134,6 +134,7 @@ fn all() -> impl Iterator<Item = &'static Limit> {
     let lists = [
         ucp_api::LIMITS,
         ucp_broker::LIMITS,
+        ucp_offerings::LIMITS,
         ucp_authentication::LIMITS,
         ucp_model::LIMITS,
         ucp_app::LIMITS,
