@@ -1,4 +1,4 @@
-use ucp_observe::CrashTurn;
+use ucp_observe::{CrashTurn, Edge};
 
 use crate::crashes::{Mishap, Passer};
 use crate::stores::Site;
@@ -15,6 +15,23 @@ pub async fn crash_everywhere(on: StoreKind, scenario: impl AsyncFn(&World)) -> 
         disturb(&site, Mishap::Crash, *turn, &scenario).await;
     }
     passed.iter().map(|(turn, _)| turn.to_string()).collect()
+}
+
+/// Runs `scenario` as [`crash_everywhere`] does, for long ones. With a database it crashes after each moment, and not before it:
+/// what is stored then, and what AWS has, is the same as after the moment before, but that a lease may have been released.
+pub async fn crash_after_everything(on: StoreKind, scenario: impl AsyncFn(&World)) {
+    let Some(site) = on.site().await else {
+        return;
+    };
+    let is_left_out = |edge| match on {
+        StoreKind::Memory => false,
+        StoreKind::Sqlite | StoreKind::Postgres => edge == Edge::Before,
+    };
+    for (turn, _) in record(&site, &scenario).await {
+        if !is_left_out(turn.point.edge) {
+            disturb(&site, Mishap::Crash, turn, &scenario).await;
+        }
+    }
 }
 
 /// Runs `scenario` as [`crash_everywhere`] does. Then once more for each crash point that a worker passes, in a world in

@@ -28,7 +28,7 @@ pub use macro_rules_attribute::apply;
 pub use aws::FOREIGN_ACCOUNT;
 pub use builder::Builder;
 pub use clock::ManualClock;
-pub use crash_everywhere::{crash_everywhere, disturb_everywhere};
+pub use crash_everywhere::{crash_after_everything, crash_everywhere, disturb_everywhere};
 pub use reply::Reply;
 pub use store_kind::StoreKind;
 pub use stores::{Test, cipher, run, run_on};

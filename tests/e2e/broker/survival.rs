@@ -1,7 +1,7 @@
 //! Crashes along the life of an instance.
 
 use serde_json::{Value, json};
-use ucp_testkit::{Reply, StoreKind, World, apply, crash_everywhere, on_every_store};
+use ucp_testkit::{Reply, StoreKind, World, apply, crash_after_everything, on_every_store};
 
 use super::*;
 
@@ -32,7 +32,7 @@ fn is_lost(reply: &Reply) -> bool {
 
 #[apply(on_every_store)]
 async fn the_life_of_an_instance_survives_a_crash_anywhere(kind: StoreKind) {
-    crash_everywhere(kind, async |world| {
+    crash_after_everything(kind, async |world| {
         world.tolerate_log("crash");
         world.tolerate_log("the store is unavailable");
         world.may_crash();
