@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use ucp_model::operation::group::{Application, ApplyMember, GroupState, MemberGoal, Task};
 use ucp_model::{
     Access, BindingId, Change, ChangeKind, Ended, Failure, InstanceId, MAX_TAGS, Order, PlanPolicy,
-    Provision, ResourceGroup, ServiceBinding, ServiceInstance, Timestamp,
+    Provision, ReferenceId, ResourceGroup, ServiceBinding, ServiceInstance, Timestamp,
 };
 
 use super::deploying::deploying;
@@ -21,7 +21,7 @@ use crate::{
 
 const CANARY: &str = "canary-71c4";
 
-fn instance_id(name: &str) -> InstanceId {
+pub(super) fn instance_id(name: &str) -> InstanceId {
     InstanceId {
         platform: "cf".to_owned(),
         instance: name.to_owned(),
@@ -108,19 +108,23 @@ fn carrying_out(number: u64, instance: &str, binding: Option<&str>) -> NewOperat
     on_group(number, "rg", Task::Apply(application))
 }
 
-/// An apply that carries out an order which deletes these.
-fn deleting(number: u64, binding: Option<&str>, aliases: &[&str]) -> NewOperation {
-    let mut application = ordering(instance_id("i"), binding);
-    let members = aliases.iter().map(|name| ApplyMember {
-        symbolic_name: (*name).to_owned(),
-        reference: alias(name),
+/// A member of an apply that is deleted.
+pub(super) fn deleted(reference: ReferenceId) -> ApplyMember {
+    ApplyMember {
+        symbolic_name: reference.alias.clone(),
+        reference,
         scope: scope(),
         goal: MemberGoal::Delete,
         depends_on: Vec::new(),
         is_unchanged: false,
         is_compared: false,
-    });
-    application.members = members.collect();
+    }
+}
+
+/// An apply that carries out an order which deletes these.
+fn deleting(number: u64, binding: Option<&str>, aliases: &[&str]) -> NewOperation {
+    let mut application = ordering(instance_id("i"), binding);
+    application.members = aliases.iter().map(|name| deleted(alias(name))).collect();
     if let Some(order) = &mut application.order {
         order.kind = ChangeKind::Delete;
     }

@@ -10,14 +10,15 @@ use ucp_model::operation::{
     Action, Call, GroupWork, Intent, Kind, ReferenceChange, ResourceWork, State, Work,
 };
 use ucp_model::{
-    Ended, Failure, Identifier, LeftoverId, LeftoverReason, NewLeftover, Operation, PlaneKind,
-    Register, Scope, Timestamp,
+    Access, Change, ChangeKind, Ended, Failure, GroupId, Identifier, InstanceId, LeftoverId,
+    LeftoverReason, NewLeftover, Operation, PlaneKind, Register, ResourceGroup, Scope, Timestamp,
 };
 
+use super::broker::{binding, deleted, instance, instance_id, ordering};
 use super::fixture::*;
 use crate::{
-    Claimed, FinishOperation, LeaseTerm, Memory, NewOperation, OperationPage, Precondition,
-    ReferenceUpdate, Status, Store,
+    Claimed, FinishOperation, LeaseTerm, Memory, NewOperation, OperationPage, PlaceOrder,
+    Precondition, ReferenceUpdate, ServiceBroker as _, Status, Store,
 };
 
 /// Seeds that are always run.
@@ -32,7 +33,7 @@ pub async fn random_commands_get_the_replies_of_memory(store: Engine) {
     for seed in SEEDS {
         let mut player = Player::new(seed);
         for turn in 0..COMMANDS {
-            let command = player.draw();
+            let command = aimed(&memory, player.draw()).await;
             let expected = play(&memory, &command).await;
             let got = play(store.as_ref(), &command).await;
             assert_eq!(
@@ -78,6 +79,9 @@ enum Command {
     ClaimLeftovers(Timestamp, usize),
     ForgetLeftover(LeftoverId, Timestamp),
     RetryLeftover(LeftoverId, NewOperation),
+    PlaceOrder(Box<PlaceOrder>),
+    GetServices(GroupId, InstanceId),
+    RemoveGone(Timestamp, usize),
     Next,
 }
 
@@ -195,10 +199,38 @@ async fn play(store: &dyn Store, command: &Command) -> Reply {
             let retried = store.retry_leftover(&id, new).await;
             format!("{:?} {retried:?}", store.get_leftover(&id).await)
         }
+        Command::PlaceOrder(order) => format!("{:?}", store.place_order(*order).await),
+        Command::GetServices(group, id) => {
+            let instance = store.get_service_instance(&id).await;
+            let bindings = store.list_service_bindings(&id).await;
+            let references = store.list_service_references(&group, &id).await;
+            // What is secret is not in their usual form.
+            let instance = instance.map(|it| json!(it).to_string());
+            let bindings = bindings.map(|it| json!(it).to_string());
+            format!("{instance:?} {bindings:?} {references:?}")
+        }
+        Command::RemoveGone(before, limit) => {
+            format!("{:?}", store.remove_gone_services(before, limit).await)
+        }
         Command::Next => format!("{:?}", store.next_claimable_at().await),
     };
     Reply { text, claimed }
 }
+
+/// Has an order name the revision that is recorded, most of the time.
+async fn aimed(memory: &Memory, command: Command) -> Command {
+    let Command::PlaceOrder(mut order) = command else {
+        return command;
+    };
+    if order.expected == Some(AS_RECORDED) {
+        let recorded = memory.get_service_instance(&order.instance.id).await;
+        order.expected = recorded.unwrap().map(|recorded| recorded.revision);
+    }
+    Command::PlaceOrder(order)
+}
+
+/// Stands for the revision that is recorded.
+const AS_RECORDED: u64 = u64::MAX;
 
 /// Draws the commands of one sequence.
 struct Player {
@@ -211,7 +243,10 @@ struct Player {
     held: Vec<Claimed>,
 }
 
-const ALIASES: [&str; 5] = ["a", "A", "b", "c", "é d"];
+/// An `i` before a colon stands for an instance of the sequence.
+const ALIASES: [&str; 7] = ["a", "A", "b", "c", "é d", "i:a", "I:b:x"];
+const INSTANCES: [&str; 2] = ["i", "I"];
+const BINDINGS: [&str; 3] = ["b", "B", "c"];
 const NAMES: [&str; 3] = ["x", "X", "y|z"];
 
 impl Player {
@@ -249,7 +284,21 @@ impl Player {
     }
 
     fn alias(&mut self) -> String {
-        self.pick(&ALIASES).to_owned()
+        let alias = self.pick(&ALIASES);
+        self.of_sequence(alias)
+    }
+
+    /// Returns an alias with the name of an instance of the sequence, if it is of one.
+    fn of_sequence(&self, alias: &str) -> String {
+        match alias.split_once(':') {
+            Some((instance, rest)) => format!("{instance}{}:{rest}", self.seed),
+            None => alias.to_owned(),
+        }
+    }
+
+    fn instance(&mut self) -> InstanceId {
+        let name = self.pick(&INSTANCES);
+        instance_id(&format!("{name}{}", self.seed))
     }
 
     fn now(&mut self) -> Timestamp {
@@ -258,7 +307,10 @@ impl Player {
     }
 
     fn draw(&mut self) -> Command {
-        match self.below(32) {
+        match self.below(36) {
+            32..=34 => self.order(),
+            35 if self.below(4) == 0 => Command::RemoveGone(at(self.now - 5), 2),
+            35 => Command::GetServices(group(&self.group()), self.instance()),
             30 | 31 => self.on_leftover(),
             24 => match self.flip() {
                 true => Command::DeleteGroup(self.new_on_group(Task::Delete)),
@@ -336,13 +388,81 @@ impl Player {
 
     fn import(&mut self) -> NewOperation {
         let items = (0..self.below(3)).map(|_| ImportItem {
-            reference: alias_in("g", self.pick(&ALIASES)),
+            reference: alias_in("g", &self.alias()),
             scope: scope(),
             identifier: Identifier::new(self.pick(&NAMES)),
             owned: self.flip(),
         });
         let items = items.collect();
         self.new_on_group(Task::Import(items))
+    }
+
+    /// An order of an instance or a binding, which an operation carries out or which is done at once.
+    fn order(&mut self) -> Command {
+        let (id, name) = (self.instance(), self.group());
+        let kind = match self.below(3) {
+            0 => ChangeKind::Create,
+            1 => ChangeKind::Update,
+            _ => ChangeKind::Delete,
+        };
+        let of = self.flip().then(|| self.pick(&BINDINGS).to_owned());
+        let mut application = ordering(id.clone(), of.as_deref());
+        if let Some(order) = &mut application.order {
+            order.kind = kind;
+        }
+        if kind == ChangeKind::Delete {
+            let aliases = ALIASES.iter().filter(|alias| alias.contains(':'));
+            let members = aliases.map(|alias| deleted(alias_in(&name, &self.of_sequence(alias))));
+            application.members = members.collect();
+        }
+        let now = self.now();
+        let operation = (self.below(4) != 0).then(|| {
+            self.operations += 1;
+            let number = self.seed * 10_000 + self.operations;
+            NewOperation {
+                accepted_at: now,
+                ..on_group(number, &name, Task::Apply(application))
+            }
+        });
+        let change = match &operation {
+            Some(operation) => Change::begun(kind, operation.id, now),
+            None => Change::done(kind, now),
+        };
+        let standing = Change::done(ChangeKind::Update, now);
+        let (of_instance, of_binding) = match of {
+            None => (change, None),
+            Some(name) => (standing, Some((name, change))),
+        };
+        let mut instance = instance(&id.instance, of_instance);
+        instance.group = group(&name);
+        instance.name = self.flip().then(|| format!("named at {}", self.now));
+        let bindings = of_binding.into_iter().map(|(name, change)| {
+            let mut binding = binding(&id.instance, &name, change);
+            binding.access = self.flip().then(Access::default);
+            binding
+        });
+        let bindings = bindings.collect();
+        let made = put_group(group(&name), "global", "");
+        Command::PlaceOrder(Box::new(PlaceOrder {
+            bindings,
+            expected: match self.below(8) {
+                0 => None,
+                1 => Some(self.below(4)),
+                _ => Some(AS_RECORDED),
+            },
+            group: (self.below(4) != 0).then(|| ResourceGroup::put(None, made, now)),
+            tags: match self.flip() {
+                true => vec![("osb".to_owned(), self.now.to_string())],
+                false => Vec::new(),
+            },
+            cancels: (self.below(4) == 0).then(|| {
+                let number = self.seed * 10_000 + 1 + self.below(self.operations + 1);
+                operation_id(number)
+            }),
+            operation,
+            placed_at: now,
+            instance,
+        }))
     }
 
     fn page(&mut self) -> OperationPage {
@@ -425,6 +545,10 @@ impl Player {
         work.done = 1;
         work.outcomes = BTreeMap::from([(0, ImportOutcome::Missing)]);
         work.ended_children = usize::try_from(self.below(3)).unwrap();
+        work.outputs = (work.order().is_some() && self.flip()).then(|| {
+            let name = self.pick(&BINDINGS);
+            json!({ name: { "credentials": { "at": self.now } } })
+        });
     }
 
     fn finish(&mut self, claimed: Box<Claimed>) -> Command {
@@ -548,10 +672,15 @@ impl Player {
                 limit: 100,
             };
             questions.push(Command::ListOperations(group.clone(), page));
-            for name in ALIASES {
-                questions.push(Command::GetReference(group.clone(), name.to_owned()));
-                questions.push(Command::ListEvents(group.clone(), name.to_owned()));
+            for name in ALIASES.map(|alias| self.of_sequence(alias)) {
+                questions.push(Command::GetReference(group.clone(), name.clone()));
+                questions.push(Command::ListEvents(group.clone(), name));
             }
+            let instance = instance_id(&format!("i{}", self.seed));
+            questions.push(Command::GetServices(
+                super::fixture::group(&group),
+                instance,
+            ));
         }
         let numbers = (1..=self.operations).map(|number| self.seed * 10_000 + number);
         questions.extend(numbers.map(Command::GetOperation));
