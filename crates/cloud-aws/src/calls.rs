@@ -1,16 +1,21 @@
 //! The calls of the SDK, and their replies in the terms of `ucp-model`.
 
 use async_trait::async_trait;
-use aws_sdk_cloudcontrol::types::{HookProgressEvent, Operation, OperationStatus, ProgressEvent};
+use aws_sdk_cloudcontrol::types::{
+    HookProgressEvent, Operation, OperationStatus, ProgressEvent, ResourceRequestStatusFilter,
+};
 use aws_sdk_cloudformation::types::{ProvisioningType, RegistryType};
 use ucp_cloud::{Call, CloudControl, Fault, TypeDescription, TypeRegistry};
 use ucp_model::{
     Action, ClientToken, HandlerErrorCode, HookFailure, Identifier, Progress, ProgressStatus,
-    RequestToken, ResourceDescription, ResourcePage, Scope, Timestamp, TypeName,
+    RequestPage, RequestToken, ResourceDescription, ResourcePage, Scope, Timestamp, TypeName,
 };
 
 use crate::Aws;
 use crate::fault::incomplete;
+
+/// The requests on a page, which is the most that AWS lists at once.
+const REQUESTS_ON_PAGE: i32 = 100;
 
 #[async_trait]
 impl CloudControl for Aws {
@@ -125,6 +130,32 @@ impl CloudControl for Aws {
         let hooks = reply.hooks_progress_event.unwrap_or_default();
         let failed = hooks.into_iter().filter_map(hook_failure).collect();
         progress(Call::Read, reply.progress_event, failed)
+    }
+
+    async fn list_resource_requests(
+        &self,
+        scope: &Scope,
+        next_token: Option<&str>,
+    ) -> Result<RequestPage, Fault> {
+        let access = self.access(scope).await?;
+        let in_flight = ResourceRequestStatusFilter::builder()
+            .operation_statuses(OperationStatus::Pending)
+            .operation_statuses(OperationStatus::InProgress)
+            .operation_statuses(OperationStatus::CancelInProgress);
+        let call = access.clients.cloudcontrol.list_resource_requests();
+        let call = call
+            .max_results(REQUESTS_ON_PAGE)
+            .set_next_token(next_token.map(str::to_owned))
+            .resource_request_status_filter(in_flight.build());
+        let reply = access.sent(Call::Read, call.send()).await?;
+        let listed = reply.resource_request_status_summaries.unwrap_or_default();
+        let requests = listed
+            .into_iter()
+            .map(|event| progress(Call::Read, Some(event), Vec::new()));
+        Ok(RequestPage {
+            requests: requests.collect::<Result<_, Fault>>()?,
+            next_token: reply.next_token.filter(|token| !token.is_empty()),
+        })
     }
 
     async fn cancel_resource_request(

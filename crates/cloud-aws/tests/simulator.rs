@@ -4,6 +4,8 @@
 
 mod wire;
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -13,7 +15,7 @@ use ucp_model::{
     ClientToken, Entropy, Identifier, Progress, ProgressStatus, RequestToken, ResourcePage, Scope,
     SeededEntropy,
 };
-use ucp_simulator::faults::{Effect, fail, fault, refuse};
+use ucp_simulator::faults::{Cancelling, Effect, fail, fault, refuse};
 use ucp_simulator::{
     Action, ExceptionCode, FailureMode, HandlerErrorCode, HookProgressEvent, HookStatus, Simulator,
 };
@@ -194,6 +196,39 @@ async fn resources_are_listed_page_by_page() {
         ),
         "{spoilt:?}"
     );
+}
+
+#[tokio::test]
+async fn requests_in_flight_are_listed_page_by_page() {
+    let wire = wire().await;
+    let (aws, scope, logs) = (&wire.aws, &wire.scope, type_name("AWS::Logs::LogGroup"));
+    let create = async |name: String| {
+        let declared = json!({ "LogGroupName": name }).to_string();
+        let created = aws.create_resource(scope, &logs, &declared, wire.token());
+        created.await.unwrap()
+    };
+    wire.settled(create("ended".to_owned()).await).await;
+    let cancel = Cancelling::Accepted;
+    wire.simulator
+        .add_fault(fault(Effect::StayPending { cancel }));
+    let mut pending = BTreeSet::new();
+    for number in 0..101 {
+        let created = create(format!("group/{number}")).await;
+        pending.insert(created.request_token.to_string());
+    }
+    let first = aws.list_resource_requests(scope, None).await.unwrap();
+    assert_eq!(first.requests.len(), 100);
+    let token = first.next_token.as_deref();
+    let second = aws.list_resource_requests(scope, token).await.unwrap();
+    assert!(token.is_some() && second.next_token.is_none());
+    let listed = first.requests.into_iter().chain(second.requests);
+    let listed = listed.map(|request| {
+        assert_eq!(request.status, ProgressStatus::Running);
+        assert_eq!(request.type_name, Some(logs.clone()));
+        assert_eq!(request.action, Some(ucp_model::Action::Create));
+        request.request_token.to_string()
+    });
+    assert_eq!(listed.collect::<BTreeSet<_>>(), pending);
 }
 
 #[tokio::test]

@@ -7,8 +7,8 @@ mod exception;
 
 use async_trait::async_trait;
 use ucp_model::{
-    ClientToken, Identifier, Progress, RequestToken, ResourceDescription, ResourcePage, Scope,
-    TypeName,
+    ClientToken, Identifier, Progress, RequestPage, RequestToken, ResourceDescription,
+    ResourcePage, Scope, TypeName,
 };
 
 pub use exception::{Call, fault_of};
@@ -68,6 +68,14 @@ pub trait CloudControl: Send + Sync {
         scope: &Scope,
         request_token: &RequestToken,
     ) -> Result<Progress, Fault>;
+
+    /// `ListResourceRequests`, of those in flight: the page that `next_token` refers to, or the first one. A page has up to a
+    /// hundred requests, whoever has made them.
+    async fn list_resource_requests(
+        &self,
+        scope: &Scope,
+        next_token: Option<&str>,
+    ) -> Result<RequestPage, Fault>;
 
     /// `CancelResourceRequest`. AWS cancels a request that is pending or in progress. For any other it returns a fault,
     /// which says nothing about the outcome of the request.

@@ -8,8 +8,8 @@ use ucp_app::LiveReader;
 use ucp_cloud::CloudControl;
 use ucp_live::ReadOnly;
 use ucp_model::{
-    ClientToken, Fault, Identifier, Progress, RequestToken, ResourceDescription, ResourcePage,
-    Scope, TypeName,
+    ClientToken, Fault, Identifier, Progress, RequestPage, RequestToken, ResourceDescription,
+    ResourcePage, Scope, TypeName,
 };
 
 /// A Cloud Control that never replies.
@@ -71,6 +71,14 @@ impl CloudControl for Silent {
         _: &Scope,
         _: &RequestToken,
     ) -> Result<Progress, Fault> {
+        std::future::pending().await
+    }
+
+    async fn list_resource_requests(
+        &self,
+        _: &Scope,
+        _: Option<&str>,
+    ) -> Result<RequestPage, Fault> {
         std::future::pending().await
     }
 

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use tokio::time::Instant;
 use ucp_cloud::{CloudControl, Fault};
 use ucp_model::{
-    ClientToken, FaultClass, Identifier, Progress, RequestToken, ResourceDescription, ResourcePage,
-    Scope, TypeName,
+    ClientToken, FaultClass, Identifier, Progress, RequestPage, RequestToken, ResourceDescription,
+    ResourcePage, Scope, TypeName,
 };
 
 use crate::Metrics;
@@ -98,5 +98,6 @@ counted! {
     fn get_resource(name: &TypeName, id: &Identifier) -> ResourceDescription = "GetResource";
     fn list_resources(name: &TypeName, next: Option<&str>) -> ResourcePage = "ListResources";
     fn get_resource_request_status(token: &RequestToken) -> Progress = "GetResourceRequestStatus";
+    fn list_resource_requests(next: Option<&str>) -> RequestPage = "ListResourceRequests";
     fn cancel_resource_request(token: &RequestToken) -> Progress = "CancelResourceRequest";
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::{HandlerErrorCode, Identifier, RequestToken, Timestamp, TypeName};
 
 /// A mutation that Cloud Control performs on a resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Action {
     /// `CreateResource`.
@@ -118,6 +118,15 @@ pub struct ResourceDescription {
 pub struct ResourcePage {
     /// The resources, in AWS's order.
     pub resources: Vec<ResourceDescription>,
+    /// The token for the next page. `None` on the last page.
+    pub next_token: Option<String>,
+}
+
+/// One page of a list of requests.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RequestPage {
+    /// The requests, in AWS's order.
+    pub requests: Vec<Progress>,
     /// The token for the next page. `None` on the last page.
     pub next_token: Option<String>,
 }

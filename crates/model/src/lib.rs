@@ -40,8 +40,8 @@ pub use arm_resource::{
 };
 pub use aws_code::{Exception, HandlerErrorCode};
 pub use cloud::{
-    Action, Fault, FaultClass, HookFailure, Progress, ProgressStatus, ResourceDescription,
-    ResourcePage, RetryClass,
+    Action, Fault, FaultClass, HookFailure, Progress, ProgressStatus, RequestPage,
+    ResourceDescription, ResourcePage, RetryClass,
 };
 pub use default_tags::{
     DefaultTags, MAX_TAGS, TAG_KEY_MAX_CHARS, TAG_VALUE_MAX_CHARS, TagError, valid_tag,

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use ucp_cloud::{CloudControl, Fault};
 use ucp_model::{
-    ClientToken, Identifier, Progress, RequestToken, ResourceDescription, ResourcePage, Scope,
-    TypeName,
+    ClientToken, Identifier, Progress, RequestPage, RequestToken, ResourceDescription,
+    ResourcePage, Scope, TypeName,
 };
 
 use crate::process::Observed;
@@ -48,5 +48,6 @@ observed! {
     fn get_resource(name: &TypeName, id: &Identifier) -> ResourceDescription = Some(Moment::Look);
     fn list_resources(name: &TypeName, next: Option<&str>) -> ResourcePage = None;
     fn get_resource_request_status(token: &RequestToken) -> Progress = Some(Moment::Poll);
+    fn list_resource_requests(next: Option<&str>) -> RequestPage = None;
     fn cancel_resource_request(token: &RequestToken) -> Progress = Some(Moment::Cancel);
 }

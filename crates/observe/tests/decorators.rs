@@ -17,8 +17,8 @@ use ucp_model::operation::resource::Finish;
 use ucp_model::operation::{Call, Intent, Kind, Options, ReferenceChange, State, Work};
 use ucp_model::{
     Action, ClientToken, CorrelationId, Ended, FaultClass, GroupBody, GroupId, Identifier,
-    NewResourceGroup, Operation, OperationId, Progress, ProgressStatus, ReferenceId, RequestToken,
-    ResourceDescription, ResourcePage, Scope, Timestamp, TypeName,
+    NewResourceGroup, Operation, OperationId, Progress, ProgressStatus, ReferenceId, RequestPage,
+    RequestToken, ResourceDescription, ResourcePage, Scope, Timestamp, TypeName,
 };
 use ucp_observe::{CrashPoint, CrashTurn, Crashed, Moment, Observer, Process};
 use ucp_store::{
@@ -381,6 +381,14 @@ impl CloudControl for Aws {
         _: &RequestToken,
     ) -> Result<Progress, Fault> {
         self.progress()
+    }
+
+    async fn list_resource_requests(
+        &self,
+        _: &Scope,
+        _: Option<&str>,
+    ) -> Result<RequestPage, Fault> {
+        self.progress().map(|_| RequestPage::default())
     }
 
     async fn cancel_resource_request(

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use ucp_cloud::{Call, CloudControl, Fault, TypeDescription, TypeRegistry, fault_of};
 use ucp_model::{
     Action, ClientToken, FaultClass, HandlerErrorCode, HookFailure, Identifier, Progress,
-    ProgressStatus, RequestToken, ResourceDescription, ResourcePage, Scope, TypeName,
+    ProgressStatus, RequestPage, RequestToken, ResourceDescription, ResourcePage, Scope, TypeName,
 };
 
 use crate::exception::{Exception, ExceptionCode};
@@ -119,6 +119,38 @@ impl CloudControl for Simulator {
         progress(self.direct(scope, &request).await?)
     }
 
+    async fn list_resource_requests(
+        &self,
+        scope: &Scope,
+        next_token: Option<&str>,
+    ) -> Result<RequestPage, Fault> {
+        let in_flight = request::StatusFilter {
+            operations: None,
+            operation_statuses: Some(vec![
+                OperationStatus::Pending,
+                OperationStatus::InProgress,
+                OperationStatus::CancelInProgress,
+            ]),
+        };
+        let request = Request::ListResourceRequests(request::ListResourceRequests {
+            max_results: Some(100),
+            next_token: next_token.map(str::to_owned),
+            resource_request_status_filter: Some(in_flight),
+        });
+        let reply = self.direct(scope, &request).await?;
+        let Reply::Requests {
+            requests,
+            next_token,
+        } = reply
+        else {
+            return Err(unexpected());
+        };
+        Ok(RequestPage {
+            requests: requests.into_iter().map(told).collect(),
+            next_token,
+        })
+    }
+
     async fn cancel_resource_request(
         &self,
         scope: &Scope,
@@ -171,7 +203,11 @@ fn progress(reply: Reply) -> Result<Progress, Fault> {
     let Reply::Progress(event) = reply else {
         return Err(unexpected());
     };
-    Ok(Progress {
+    Ok(told(event))
+}
+
+fn told(event: ProgressEvent) -> Progress {
+    Progress {
         status: status(&event),
         request_token: RequestToken::new(event.request_token),
         type_name: TypeName::from_cloudformation(&event.type_name).ok(),
@@ -182,7 +218,7 @@ fn progress(reply: Reply) -> Result<Progress, Fault> {
         }),
         identifier: event.identifier.map(Identifier::new),
         retry_after: event.retry_after,
-    })
+    }
 }
 
 fn status(event: &ProgressEvent) -> ProgressStatus {

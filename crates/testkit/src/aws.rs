@@ -6,8 +6,8 @@ use tokio::sync::watch;
 use ucp_app::{Accounts, Rejection};
 use ucp_cloud::{CloudControl, Fault};
 use ucp_model::{
-    ClientToken, ErrorCode, Failure, Identifier, Progress, RequestToken, ResourceDescription,
-    ResourcePage, Scope, TypeName,
+    ClientToken, ErrorCode, Failure, Identifier, Progress, RequestPage, RequestToken,
+    ResourceDescription, ResourcePage, Scope, TypeName,
 };
 use ucp_simulator::Simulator;
 
@@ -190,6 +190,14 @@ impl CloudControl for Ordered {
     ) -> Result<Progress, Fault> {
         let aws = &self.aws;
         aws.get_resource_request_status(scope, request_token).await
+    }
+
+    async fn list_resource_requests(
+        &self,
+        scope: &Scope,
+        next_token: Option<&str>,
+    ) -> Result<RequestPage, Fault> {
+        self.aws.list_resource_requests(scope, next_token).await
     }
 
     async fn cancel_resource_request(

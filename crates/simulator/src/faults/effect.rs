@@ -29,6 +29,8 @@ pub enum Effect {
     /// The time is drawn for each change, replica and kind of read: `GetResource` and `ListResources` lag apart. Each
     /// read asks one of the replicas. With one of them, reads that all lag never go back in time. With several, or with
     /// a probability, a read may show an older state than the one before it.
+    ///
+    /// `ListResourceRequests` lags too, each call as long as is drawn: it shows requests as they were then.
     Lag {
         /// The minimum, in milliseconds.
         least_millis: u64,

@@ -92,6 +92,14 @@ impl Change {
         !self.is_over() && !matches!(self.prepared, Some(Err(_)))
     }
 
+    /// Returns the status at an earlier time, to a list that lags: what has ended since was in progress.
+    pub(super) fn status_at(&self, at: Timestamp) -> OperationStatus {
+        match self.is_over() && self.event_time > at {
+            true => OperationStatus::InProgress,
+            false => self.status,
+        }
+    }
+
     fn is_over(&self) -> bool {
         match self.status {
             OperationStatus::Success

@@ -1,6 +1,7 @@
 //! GetResource, ListResources and ListResourceRequests.
 
 use std::cmp::Reverse;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -11,6 +12,7 @@ use super::resource::Resource;
 use super::{World, place, places, unsupported};
 use crate::exception::{Exception, ExceptionCode};
 use crate::faults::{Call, Lag};
+use crate::progress::ProgressEvent;
 use crate::request::{
     Action, GetResource, ListResourceRequests, ListResources, Reply, ResourceDescription,
 };
@@ -104,7 +106,7 @@ impl World {
     }
 
     pub(super) fn list_resource_requests(
-        &self,
+        &mut self,
         input: &ListResourceRequests,
         moment: &Moment<'_>,
     ) -> Result<Reply, Exception> {
@@ -115,10 +117,15 @@ impl World {
             None => u64::MAX,
             Some(number) => number.parse().map_err(|_| invalid_next_token())?,
         };
+        let shown_at = moment.now.before(self.lag_of_requests(moment));
         let is_wanted = |change: &Change| {
             change.asked_in == moment.caller.region
+                && change.accepted_at <= shown_at
                 && agrees(filter.operations.as_deref(), &change.operation)
-                && agrees(filter.operation_statuses.as_deref(), &change.status)
+                && agrees(
+                    filter.operation_statuses.as_deref(),
+                    &change.status_at(shown_at),
+                )
         };
         let mut requests = Vec::new();
         for place in places(moment.caller) {
@@ -126,7 +133,11 @@ impl World {
             let changes = region.flat_map(|region| region.changes_before(before));
             let matching = changes.filter(|(_, change)| is_wanted(change));
             let page = matching.take(size + 1);
-            requests.extend(page.map(|(number, change)| (number, change.event())));
+            let shown = |change: &Change| ProgressEvent {
+                operation_status: change.status_at(shown_at),
+                ..change.event()
+            };
+            requests.extend(page.map(|(number, change)| (number, shown(change))));
         }
         requests.sort_by_key(|(number, _)| Reverse(*number));
         let has_more = requests.len() > size;
@@ -135,6 +146,23 @@ impl World {
         Ok(Reply::Requests {
             next_token: last.map(|(number, _)| hex::encode(number.to_string())),
             requests: requests.into_iter().map(|(_, event)| event).collect(),
+        })
+    }
+}
+
+impl World {
+    /// Returns how old a list of requests is, if a fault makes it lag.
+    fn lag_of_requests(&mut self, moment: &Moment<'_>) -> Duration {
+        let call = Call {
+            action: Action::ListResourceRequests,
+            type_name: None,
+            caller: moment.caller,
+        };
+        let lag = self.faults.lag(&call, moment.entropy, 0.0, |_| true);
+        lag.map_or(Duration::ZERO, |lag| {
+            let (least, most) = (*lag.takes.start(), *lag.takes.end());
+            let drawn = moment.entropy.fraction("simulator.lag-of-requests");
+            least + most.saturating_sub(least).mul_f64(drawn)
         })
     }
 }
