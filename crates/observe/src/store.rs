@@ -8,8 +8,8 @@ use ucp_model::{
     BindingId, CorrelationId, Credential, CredentialId, GroupId, Identifier, InstanceId, Leftover,
     LeftoverId, NewCredential, NewPlane, NewResourceGroup, Operation, OperationId, PlanId,
     PlanPolicy, Plane, PlaneId, PlaneKind, Refactor, RefactorId, Reference, ReferenceId, Register,
-    ResourceGroup, Review, RoleAssignmentId, Scope, ServiceBinding, ServiceInstance, Target,
-    Timestamp, TrackRecord, TypeName,
+    RequestToken, ResourceGroup, Review, RoleAssignmentId, Scope, ServiceBinding, ServiceInstance,
+    Target, Timestamp, TrackRecord, TypeName,
 };
 use ucp_store::{
     Accepted, Adoption, ApplyRefactor, AuditEvent, AuditEvents, AuditPlace, Basis, Brought,
@@ -19,7 +19,7 @@ use ucp_store::{
     Reachable, RecordedAlias, RecordedTarget, Refactors, ReferenceUpdate, References, Retried,
     Reviewed, RoleAssignment, RoleAssignments, Sealed, SealedKey, SealedPlace, SealedValues,
     ServiceBroker, Store, Stored, StoredAuditEvent, StoredCredential, StoredPlan, Token, Tokens,
-    TrackRecords, TypeSchema, TypeSchemas, Written,
+    TrackRecords, TypeSchema, TypeSchemas, WaitingOperation, WaitingScope, Watches, Written,
 };
 
 use crate::process::Observed;
@@ -331,6 +331,26 @@ observed! {
         ) -> Vec<TrackRecord>;
         fn get_track_records(plane: &str, types: &[TypeName]) -> Vec<TrackRecord>;
         fn count_predictions(limit: usize) -> u64;
+    }
+}
+
+observed! {
+    Watches {
+        fn list_waiting_scopes(least: usize) -> Vec<WaitingScope>;
+        fn keep_watch(
+            scope: &str,
+            owner: &str,
+            works_until: Option<Timestamp>,
+            now: Timestamp,
+            term: LeaseTerm
+        ) -> bool;
+        fn end_watch(scope: &str, owner: &str) -> ();
+        fn list_waiting_operations(
+            scope: &str,
+            after: Option<&RequestToken>,
+            limit: usize
+        ) -> Vec<WaitingOperation>;
+        fn reschedule_waiting(ids: &[OperationId], now: Timestamp, due_at: Timestamp) -> u64;
     }
 }
 

@@ -57,6 +57,7 @@ mod tokens;
 mod track_records;
 mod type_schemas;
 mod unreadable;
+mod watches;
 
 pub use open::OpenError;
 pub use store::Sql;

@@ -55,6 +55,7 @@ macro_rules! files {
             "0042_audit_paths",
             "0043_service_broker",
             "0044_aliases_of_services",
+            "0045_watches",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

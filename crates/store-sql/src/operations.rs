@@ -13,6 +13,7 @@ use crate::accept::accept;
 use crate::database::{Abort, Row, Transaction, statements, transaction, values};
 use crate::json::to_json;
 use crate::operation_row::{self, body, columns, find, generation, read};
+use crate::watches::request_key;
 use crate::{
     Sql, busy, ended_orders, events, groups, held_groups, kept_plans, leftover_row, reference_row,
     track_records,
@@ -37,7 +38,7 @@ statements! {
                 WHEN ended_children > $11 AND $12 < $8 THEN $12
                 ELSE $8
             END,
-            body = $10
+            body = $10, request_key = $13
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     /// Counts the end of a child, and makes its parent due at `$2` at the latest. It always writes the row: a step of
     /// the parent that is committed before this is seen here, and one that is committed later sees this.
@@ -47,7 +48,7 @@ statements! {
         WHERE id = $1"];
     FINISH = ["UPDATE operations SET
             status = $4, target_key = $5, due_at = $6, ended_at = $6, body = $7, desired = NULL, document = NULL, look = NULL,
-            held_target_key = NULL, held_group_key = NULL, lease_owner = NULL, lease_expires_at = NULL
+            held_target_key = NULL, held_group_key = NULL, lease_owner = NULL, lease_expires_at = NULL, request_key = NULL
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     /// In terms that no index of live operations matches, so that the id leads to the row.
     REQUEST_CANCEL = ["UPDATE operations SET
@@ -290,6 +291,7 @@ async fn step(
         body(transaction.cipher(), operation)?,
         ended_children,
         now.as_millis(),
+        request_key(&operation.work),
     ];
     if transaction.execute(STEP, values).await? == 0 {
         return Err(Error::LeaseLost.into());

@@ -30,7 +30,7 @@ use crate::{
     OpenError, Sql, audit_events, busy, credentials, events, groups, held_groups, kept_plans,
     leases, leftover_row, migrations, moves, operation_row, operations, planes, refactor_row,
     reference_row, references, role_assignments, sealed, service_row, store, tokens, track_records,
-    type_schemas,
+    type_schemas, watches,
 };
 
 pub(crate) async fn sqlite() -> (Sql, TempDir) {
@@ -148,6 +148,7 @@ pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str, 
         ("tokens", tokens::STATEMENTS),
         ("track_records", track_records::STATEMENTS),
         ("type_schemas", type_schemas::STATEMENTS),
+        ("watches", watches::STATEMENTS),
     ]
     .into_iter()
     .flat_map(|(module, statements)| {

@@ -30,6 +30,7 @@ mod store;
 mod tokens;
 mod track_records;
 mod type_schemas;
+mod watches;
 
 pub use audit_events::{
     AuditEvent, AuditEvents, AuditOutcome, AuditPlace, InvalidPlace, StoredAuditEvent,
@@ -61,3 +62,4 @@ pub use store::{Reachable, Store};
 pub use tokens::{ENDED_TOKEN_RETENTION, TOKENS_MAX, Token, TokenState, Tokens};
 pub use track_records::{TrackRecords, track_record_keys};
 pub use type_schemas::{TypeSchema, TypeSchemas};
+pub use watches::{WaitingOperation, WaitingScope, Watch, Watches};

@@ -4,7 +4,7 @@ use ucp_model::Timestamp;
 use crate::{
     AuditEvents, Credentials, Error, Groups, KeptPlans, Leases, Leftovers, Operations, Planes,
     Refactors, References, RoleAssignments, SealedValues, ServiceBroker, Tokens, TrackRecords,
-    TypeSchemas,
+    TypeSchemas, Watches,
 };
 
 /// Everything that `ucp` stores: one trait for each noun. The documentation of these traits is the contract.
@@ -38,6 +38,7 @@ pub trait Store:
     + SealedValues
     + ServiceBroker
     + AuditEvents
+    + Watches
     + Reachable
 {
 }
@@ -59,6 +60,7 @@ impl<S> Store for S where
         + SealedValues
         + ServiceBroker
         + AuditEvents
+        + Watches
         + Reachable
 {
 }

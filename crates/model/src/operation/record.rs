@@ -2,8 +2,8 @@ use serde::{Deserialize, Serialize};
 
 use super::group::{GroupState, GroupWork, Task};
 use super::header::Header;
-use super::resource::ResourceWork;
-use crate::{Ended, Failure, GroupId, PlanUse, ReferenceId, Warning};
+use super::resource::{ResourceWork, State};
+use crate::{Ended, Failure, GroupId, PlanUse, ReferenceId, RequestToken, Warning};
 
 /// One asynchronous change. Its row in the store is also the job.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,6 +88,20 @@ impl Work {
     /// Returns the id of the reference it works on, if any.
     pub fn reference(&self) -> Option<&ReferenceId> {
         self.resource()?.reference.as_ref()
+    }
+
+    /// Returns the request in flight that it waits for, if AWS has accepted one.
+    pub fn request_in_flight(&self) -> Option<&RequestToken> {
+        match &self.resource()?.state {
+            State::Waiting(_, request) => Some(request),
+            State::Accepted
+            | State::Missing(_)
+            | State::Submitting(_)
+            | State::Observing(_)
+            | State::Salvaging(..)
+            | State::Adopting(_)
+            | State::Ended(_) => None,
+        }
     }
 
     /// Returns the key of the AWS account and region that it works in; empty for an operation on a group.

@@ -52,7 +52,7 @@ INSERT INTO resource_references (key, revision, owned, provisioning_state, updat
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 8000)
 INSERT INTO operations (id, kind, status, parent, reference_key, held_target_key, held_group_key, target_key, group_key,
         schema_fingerprint, accepted_at, due_at, ended_at, body, desired, generation, lease_owner, lease_expires_at, scope_key,
-        caller)
+        caller, request_key)
     SELECT 'operation-' || i, 'put', CASE WHEN i % 2 = 1 THEN 'Accepted' ELSE 'Succeeded' END, 'operation-' || (i / 40),
         'reference-' || i,
         CASE WHEN i % 2 = 1 THEN 'target-' || i END,
@@ -61,7 +61,8 @@ INSERT INTO operations (id, kind, status, parent, reference_key, held_target_key
         'group-' || (i / 20), 'fingerprint-1', i, i, CASE WHEN i % 2 = 0 THEN i END, '{}', NULL, 1,
         CASE WHEN i % 4 = 1 THEN 'worker' END, CASE WHEN i % 4 = 1 THEN i + 100000 END,
         CASE WHEN i % 400 < 381 THEN 'busy' ELSE 'idle-' || (i % 20) END || '/us-west-2',
-        'caller-' || (i % 200)
+        'caller-' || (i % 200), CASE WHEN i % 4 = 3 THEN
+            CASE WHEN i % 400 < 381 THEN 'busy' ELSE 'idle-' || (i % 20) END || '/us-west-2/request-' || i END
     FROM numbers;
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 1000)
 INSERT INTO operations (id, kind, status, target_key, schema_fingerprint, accepted_at, due_at, ended_at, body, generation)
@@ -86,6 +87,8 @@ INSERT INTO predictions (operation, key, type_name, exact)
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
 INSERT INTO track_records (key, type_name, applies, exact)
     SELECT 'type-' || i, 'Type', 1, 1 FROM numbers;
+INSERT INTO watches (scope_key, owner, expires_at, works_until)
+    VALUES ('busy/us-west-2', 'worker', 9, 9), ('idle-1/us-west-2', 'worker', 9, 9);
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
 INSERT INTO refactors (id, plane, plane_key, created_by, created_at, status, changed_at, over_at, fingerprint, content)
     SELECT 'refactor-' || i, '', 'plane-' || (i % 40), 'caller-' || (i % 40), i,
@@ -630,7 +633,8 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                     0,
                     "{}",
                     0,
-                    9
+                    9,
+                    "busy/us-west-2/request-new"
                 ]),
                 1,
             ),
@@ -836,5 +840,24 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             (values!["type-100", "fingerprint-200"], 1),
         ),
         ("type_schemas::CURRENT", (values!["type-100"], 2)),
+        // The first operations of each scope, and three times its watch.
+        (
+            "watches::SCOPES",
+            (values![limit], (1 + (PAGE + 1) + 3 * 2) * SCOPES),
+        ),
+        (
+            "watches::KEEP",
+            (values!["busy/us-west-2", "other", 20, 0, 10], 1),
+        ),
+        ("watches::END", (values!["busy/us-west-2", "worker"], 2)),
+        (
+            "watches::OPERATIONS",
+            (values!["busy/us-west-2/", limit], PAGE),
+        ),
+        // Twice: the rows are found, and then written.
+        (
+            "watches::RESCHEDULE",
+            (values![r#"["operation-4003", "none"]"#, 1, 9_000], 2),
+        ),
     ])
 }

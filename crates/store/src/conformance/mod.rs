@@ -41,6 +41,7 @@ pub mod tokens;
 pub mod track_records;
 pub mod type_schemas;
 pub mod undoing;
+pub mod watching;
 
 /// Makes each case a test. `$fresh` is an async function without arguments that returns an empty store as
 /// `Option<(Arc<dyn Store>, T)>`, where `T` is whatever must outlive the store. On `None` the cases are skipped.
@@ -343,6 +344,11 @@ macro_rules! conformance {
                 a_prediction_is_part_of_the_track_record
                 what_was_predicted_is_counted_once
                 track_records_are_listed_by_page
+            }
+            watching {
+                what_waits_is_listed_by_scope
+                a_watch_has_one_owner
+                what_waits_is_rescheduled
             }
             type_schemas {
                 a_type_schema_belongs_to_an_account_and_a_region

@@ -17,6 +17,7 @@ mod tables;
 mod tokens;
 mod track_records;
 mod type_schemas;
+mod watches;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

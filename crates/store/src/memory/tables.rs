@@ -11,7 +11,7 @@ use crate::rules::{Alias, Claimant};
 use crate::{
     AuditEvent, AuditPlace, Documents, Error, Event, KeyRange, Lease, RecordedTarget,
     RoleAssignment, Sealed, SealedKey, SealedPlace, StoredCredential, StoredPlan, TAKEN_OVER_OFTEN,
-    Token, TypeSchema, place,
+    Token, TypeSchema, Watch, place,
 };
 
 /// All tables, by key.
@@ -29,6 +29,7 @@ pub(super) struct Tables {
     /// By type, then by fingerprint.
     pub(super) type_schemas: BTreeMap<String, BTreeMap<String, TypeSchema>>,
     pub(super) track_records: BTreeMap<String, TrackRecord>,
+    pub(super) watches: BTreeMap<String, Watch>,
     pub(super) digest_key: Option<SealedKey>,
     pub(super) plans: BTreeMap<PlanId, StoredPlan>,
     pub(super) refactors: BTreeMap<RefactorId, Refactor>,

@@ -68,7 +68,7 @@ const BEFORE: &[Act] = &[
 type Writer = fn(u64) -> Act;
 
 /// The writers: every method of the store that writes, except for the one that takes over all leases, which is for the
-/// start of the only process. What a deployment takes back has races of its own, since it needs a group that nothing else is
+/// start of the only process, and those of watches, of which each is one statement and passes over what is being written. What a deployment takes back has races of its own, since it needs a group that nothing else is
 /// on. A new one is in every pair by a line here.
 const WRITERS: &[Writer] = &[
     |new| Act::Put(new, "a"),
