@@ -25,10 +25,10 @@ pub use policy_elsewhere::policy_elsewhere;
 pub use record::{Operation, Work};
 pub use resource::{
     AdoptionPolicy, Bound, CLIENT_TOKEN_LIFE, Call, CancelAsked, Change, Class, Course,
-    CreationPolicy, Difference, DifferenceKind, Intent, Kind, Left, Options, PATIENCE,
+    CreationPolicy, Difference, DifferenceKind, Forecast, Intent, Kind, Left, Options, PATIENCE,
     PERMISSIONS_SETTLE, Prediction, Problem, Proof, REQUEST_TOKEN_LIFE, ReplacementOrder,
     ReplacementPolicy, Replacing, Resolve, ResourceWork, Retrying, SETTLING_WINDOW, Searched, Sent,
-    Sightings, State, TRIES_BEFORE_GIVING_UP, TimeLimits, Tries, UpdateMode, Verdict,
+    Sightings, State, TRIES_BEFORE_GIVING_UP, TimeLimits, Tries, UpdateMode, Verdict, Watched,
     digest_before, retry_class,
 };
 

@@ -8,6 +8,7 @@ mod concluding;
 mod decide;
 mod decision;
 mod ending;
+mod forecast;
 mod hidden;
 mod in_flight;
 mod intent;
@@ -37,6 +38,7 @@ mod work;
 
 pub use decide::decide;
 pub use decision::{Decision, Finish, Moved, Next};
+pub use forecast::{Forecast, Watched};
 pub use in_flight::{CancelAsked, TimeLimits};
 pub use intent::{CLIENT_TOKEN_LIFE, Call, Change, Intent};
 pub use options::{

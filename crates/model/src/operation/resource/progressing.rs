@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::super::decision::{Effect, ReferenceChange};
 use super::concluding::{create_ended, deleted, not_found, taken};
 use super::decision::{Decision, Finish, Moved};
+use super::forecast::Forecast;
 use super::in_flight::CancelAsked;
 use super::intent::{Call, Intent};
 use super::marking;
@@ -27,10 +28,6 @@ pub const REQUEST_TOKEN_LIFE: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Delays between requests to cancel the same change.
 const FIRST_CANCEL: Duration = Duration::from_secs(5);
 const LONGEST_CANCEL: Duration = Duration::from_secs(10 * 60);
-
-/// Delays between polls if AWS does not ask for one.
-const FIRST_POLL: Duration = Duration::from_millis(250);
-const LONGEST_POLL: Duration = Duration::from_secs(20);
 
 /// Returns what is recorded when AWS is asked once more to cancel.
 fn cancel_once_more(step: &Step<'_>) -> CancelAsked {
@@ -482,15 +479,27 @@ fn about(
     std::iter::once(request).chain(hooks).collect()
 }
 
+/// Returns when to ask after the request: when AWS asks for it, since it is of no use before; else as the forecast says. What is
+/// being cancelled is not left to others.
 fn next_poll(step: &Step<'_>, attempt: u32, retry_after: Option<Timestamp>) -> Timestamp {
-    let own = step.now.after(retry::backoff(
-        attempt,
-        FIRST_POLL,
-        LONGEST_POLL,
-        step.chance.jitter,
-    ));
+    let operation = step.operation;
+    let age = match operation.state {
+        State::Waiting(..) => step.now.since(operation.state_since),
+        State::Accepted
+        | State::Missing(_)
+        | State::Submitting(_)
+        | State::Observing(_)
+        | State::Salvaging(..)
+        | State::Adopting(_)
+        | State::Ended(_) => Duration::ZERO,
+    };
+    let forecast = match step.is_to_be_cancelled || operation.cancel_asked.is_some() {
+        true => Forecast::default(),
+        false => operation.forecast,
+    };
+    let own = forecast.until_next_poll(age, attempt, step.chance.jitter);
     let latest = step.now.after(LONGEST_ASKED);
     retry_after
         .filter(|asked| *asked > step.now)
-        .map_or(own, |asked| asked.min(latest))
+        .map_or_else(|| step.now.after(own), |asked| asked.min(latest))
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::forecast::Forecast;
 use super::in_flight::{CancelAsked, TimeLimits};
 use super::intent::Change;
 use super::options::Options;
@@ -152,6 +153,9 @@ pub struct ResourceWork {
     /// How long AWS may take for each change.
     #[serde(default, skip_serializing_if = "TimeLimits::is_unknown")]
     pub time_limits: TimeLimits,
+    /// What the process that works on it expects of its request.
+    #[serde(skip)]
+    pub forecast: Forecast,
     /// AWS's answer to the latest of these tries, if it was an error.
     #[serde(default)]
     pub last_error: Option<Failure>,
@@ -242,6 +246,7 @@ impl ResourceWork {
             cancel_asked: None,
             permissions_changed_at: None,
             time_limits: TimeLimits::default(),
+            forecast: Forecast::default(),
             changes: Vec::new(),
             bears_mark: false,
             marked: false,
