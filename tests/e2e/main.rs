@@ -73,6 +73,7 @@ mod untracked;
 mod upgrades;
 mod waits;
 mod warnings;
+mod watching;
 mod what_if;
 mod workers;
 mod worlds;

@@ -19,6 +19,7 @@ use ucp_set::Declarations;
 use ucp_store::{CONDEMNED, Claimed, Documents, FinishOperation, LeaseTerm, Sealed, Store};
 
 use crate::abandoned::Abandoned;
+use crate::forecasts::Forecasts;
 use crate::known_plans::KnownPlans;
 use crate::progress::ProgressListener;
 use crate::slots::Room;
@@ -64,6 +65,7 @@ pub struct Engine {
     pub(crate) settings: Settings,
     pub(crate) turns: Turns,
     pub(crate) plans: KnownPlans,
+    pub(crate) forecasts: Forecasts,
 }
 
 impl Engine {
@@ -74,6 +76,7 @@ impl Engine {
             settings,
             turns: Turns::new(),
             plans: KnownPlans::new(),
+            forecasts: Forecasts::new(),
         }
     }
 
@@ -281,6 +284,7 @@ impl Stepper<'_> {
                 token: ucp_model::ClientToken(entropy.uuid("client-token")),
                 jitter: entropy.fraction("jitter"),
             };
+            self.foresee(&observation);
             let decision = decide(&self.claimed.operation, observation, clock.now(), chance);
             debug!(
                 state = self.claimed.operation.state_name(),

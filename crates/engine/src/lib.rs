@@ -9,6 +9,8 @@
 mod abandoned;
 mod changing;
 mod engine;
+mod forecasts;
+mod foreseeing;
 mod group;
 mod keeper;
 mod known_plans;
@@ -24,6 +26,8 @@ mod slots;
 mod sweeper;
 mod taking_back;
 mod turn;
+mod watcher;
+mod watching;
 mod workers;
 
 pub use abandoned::Abandoned;
@@ -34,4 +38,5 @@ pub use progress::ProgressListener;
 pub use pulse::Pulse;
 pub use sweeper::{Sweeper, Swept};
 pub use ucp_look::OwnershipTags;
+pub use watcher::Watcher;
 pub use workers::{Nudges, Workers};

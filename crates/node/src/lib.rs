@@ -19,7 +19,7 @@ use ucp_audit::Auditor;
 use ucp_authentication::{Authenticator, Failures, IdentityProvider};
 use ucp_cloud::{CloudControl, TypeRegistry};
 use ucp_cpu_pool::CpuPool;
-use ucp_engine::{Engine, Keeper, Nudges, ProgressListener, Pulse, Sweeper, Workers};
+use ucp_engine::{Engine, Keeper, Nudges, ProgressListener, Pulse, Sweeper, Watcher, Workers};
 use ucp_listen::Witness;
 use ucp_live::ReadOnly;
 use ucp_metrics::Metrics;
@@ -127,6 +127,8 @@ pub struct Node {
     pub sweeper: Sweeper,
     /// The keeper of the register of leftovers.
     pub keeper: Keeper,
+    /// The watcher of the requests in flight.
+    pub watcher: Watcher,
 }
 
 struct WakeWorkers {
@@ -258,8 +260,10 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
             metrics: metrics.clone(),
         }),
     };
+    let engine = Arc::new(Engine::new(engine, settings.engine));
+    let watcher = Watcher::new(Arc::clone(&engine), nudges.clone());
     let workers = Workers {
-        engine: Arc::new(Engine::new(engine, settings.engine)),
+        engine,
         nudges,
         pulse,
         concurrency: settings.concurrency,
@@ -286,6 +290,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         workers,
         sweeper,
         keeper,
+        watcher,
     })
 }
 

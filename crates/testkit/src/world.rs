@@ -14,7 +14,7 @@ use ucp_api::PathBase;
 use ucp_audit::Auditor;
 use ucp_audit::testing::Moody;
 use ucp_authentication::NewToken;
-use ucp_engine::{Abandoned, Nudges, Pulse, Sweeper, Swept, Workers};
+use ucp_engine::{Abandoned, Nudges, Pulse, Sweeper, Swept, Watcher, Workers};
 use ucp_listen::Witness;
 use ucp_model::{Clock, Identifier, ProvisioningState, ReferenceId, SeededEntropy, Target};
 use ucp_node::Node;
@@ -358,6 +358,12 @@ impl World {
             poll_interval: Duration::from_millis(20),
             grace: Duration::from_secs(60),
         }
+    }
+
+    /// Returns the watcher of another process of this name, for a test that runs it.
+    pub fn watcher(&self, name: &str) -> Watcher {
+        let engine = Arc::clone(&self.node.workers.engine);
+        Watcher::new(engine, Nudges::default()).named(name)
     }
 
     /// Lets the creates of an account hang from here on, or none.

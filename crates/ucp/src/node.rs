@@ -216,9 +216,11 @@ impl Node {
         if self.works {
             let sweeping = tokio::spawn(node.sweeper.run(shutdown.clone()));
             let keeping = tokio::spawn(node.keeper.run(shutdown.clone()));
+            let watching = tokio::spawn(node.watcher.run(shutdown.clone()));
             node.workers.run(shutdown.clone()).await;
             sweeping.await?;
             keeping.await?;
+            watching.await?;
         }
         while let Some(served) = serving.join_next().await {
             served?;
