@@ -42,6 +42,7 @@ mod odd_requests;
 mod operation_lists;
 mod operations;
 mod ownership;
+mod pacing;
 mod paging;
 mod places;
 mod planes;

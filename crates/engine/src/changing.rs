@@ -4,7 +4,9 @@ use serde_json::Value;
 use tracing::{debug, warn};
 use ucp_cloud::Fault;
 use ucp_model::operation::{Call, Intent, ResourceWork};
-use ucp_model::{FaultClass, Progress, RequestToken};
+use ucp_model::{
+    CallClass, FaultClass, HandlerErrorCode, Progress, ProgressStatus, RateKey, RequestToken, Scope,
+};
 use ucp_seal::AssociatedData;
 use zeroize::Zeroizing;
 
@@ -36,7 +38,10 @@ impl Stepper<'_> {
             }
             Call::Delete(identifier) => cloud.delete_resource(scope, type_name, identifier, token),
         };
+        let rate = mutations(scope);
+        let is_budgeted = self.permit.take().is_some();
         let reply = self.turn.call(&mut self.claimed.lease, call).await?;
+        self.engine.called(&rate, is_budgeted, &reply).await;
         let action = intent.action();
         match &reply {
             Ok(progress) => debug!(%action, request.token = %progress.request_token, "sent"),
@@ -85,6 +90,12 @@ impl Stepper<'_> {
         let scope = &work(&self.claimed.operation.work)?.scope;
         let call = cloud.get_resource_request_status(scope, request);
         let reply = self.turn.call(&mut self.claimed.lease, call).await?;
+        if let Ok(progress) = &reply
+            && let ProgressStatus::Failed { code, .. } = &progress.status
+            && *code == HandlerErrorCode::Throttling
+        {
+            self.engine.slow_down(&mutations(scope)).await;
+        }
         Ok(self.told(reply))
     }
 
@@ -98,6 +109,14 @@ impl Stepper<'_> {
         let call = cloud.cancel_resource_request(scope, request);
         let reply = self.turn.call(&mut self.claimed.lease, call).await?;
         Ok(self.told(reply))
+    }
+}
+
+/// Returns the bucket of the calls that change something.
+fn mutations(scope: &Scope) -> RateKey {
+    RateKey {
+        scope: scope.key(),
+        class: CallClass::Mutations,
     }
 }
 

@@ -11,7 +11,7 @@ use ucp_model::operation::{
     Chance, Effect, Holder, Next, Observation, ReferenceChange, ResourceWork, Taken, TimeLimits,
     Work, decide,
 };
-use ucp_model::{Clock, Entropy, ErrorCode, Failure, NewLeftover, Operation};
+use ucp_model::{Clock, Entropy, ErrorCode, Failure, NewLeftover, Operation, RateKey};
 use ucp_plan::Desired;
 use ucp_schema::{Declaration, ResourceSchema, ResourceTypes, UnknownType};
 use ucp_seal::{AssociatedData, Keys};
@@ -20,6 +20,7 @@ use ucp_store::{CONDEMNED, Claimed, Documents, FinishOperation, LeaseTerm, Seale
 
 use crate::abandoned::Abandoned;
 use crate::forecasts::Forecasts;
+use crate::governor::{Governor, Pacing, key_of};
 use crate::known_plans::KnownPlans;
 use crate::progress::ProgressListener;
 use crate::slots::Room;
@@ -57,6 +58,8 @@ pub struct Settings {
     pub lease: LeaseTerm,
     /// Whether what is created gets the mark of its reference.
     pub ownership_tags: OwnershipTags,
+    /// How calls that change something are paced; `None` if they are not.
+    pub pacing: Option<Pacing>,
 }
 
 /// Steps claimed operations.
@@ -66,14 +69,17 @@ pub struct Engine {
     pub(crate) turns: Turns,
     pub(crate) plans: KnownPlans,
     pub(crate) forecasts: Forecasts,
+    pub(crate) governor: Option<Governor>,
 }
 
 impl Engine {
     /// Creates an engine.
     pub fn new(parts: Parts, settings: Settings) -> Self {
+        let governor = settings.pacing.clone().map(Governor::new);
         Self {
             parts,
             settings,
+            governor,
             turns: Turns::new(),
             plans: KnownPlans::new(),
             forecasts: Forecasts::new(),
@@ -94,12 +100,12 @@ impl Engine {
         &self.parts
     }
 
-    /// Claims up to `limit` due operations.
+    /// Claims up to `limit` due operations. Those that have to wait for their turn to call AWS are not among them.
     pub async fn claim(&self, limit: usize) -> Result<Vec<Claimed>, Abandoned> {
         let Settings { owner, lease, .. } = &self.settings;
         let store = &self.parts.store;
         let claimed = store.claim_due_operations(owner, self.now(), *lease, limit);
-        Ok(claimed.await?)
+        Ok(self.admit(claimed.await?).await)
     }
 
     /// Claims what there is room for.
@@ -112,11 +118,12 @@ impl Engine {
         let Settings { owner, lease, .. } = &self.settings;
         let store = &self.parts.store;
         let claimed = store.claim_elsewhere(owner, self.now(), *lease, *limit, crowded);
-        Ok(claimed.await?)
+        Ok(self.admit(claimed.await?).await)
     }
 
     /// Claims all due operations and steps them one after the other. Returns how many there were.
     pub async fn run_due(&self) -> Result<usize, Abandoned> {
+        self.release_turns().await?;
         let claimed = self.claim(usize::MAX).await?;
         let count = claimed.len();
         for claimed in claimed {
@@ -176,6 +183,7 @@ impl Engine {
             }
             let stepper = Stepper {
                 engine: self,
+                permit: claimed.has_permit.then(|| key_of(&claimed)).flatten(),
                 turn,
                 claimed,
                 schema,
@@ -260,6 +268,8 @@ impl Engine {
 pub(crate) struct Stepper<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) turn: Turn<'a>,
+    /// The bucket that has given a call, which was not made yet.
+    pub(crate) permit: Option<RateKey>,
     pub(crate) claimed: Claimed,
     /// `None` if the type is no longer known, or if the operation has no type.
     pub(crate) schema: Option<Arc<ResourceSchema>>,
@@ -268,6 +278,15 @@ pub(crate) struct Stepper<'a> {
     pub(crate) set: Option<Arc<Declarations>>,
     /// The reasons why children could not be started, by the key of their reference.
     pub(crate) refused: BTreeMap<String, Refusal>,
+}
+
+impl Drop for Stepper<'_> {
+    /// A call that was not needed is there for another operation.
+    fn drop(&mut self) {
+        if let (Some(key), Some(governor)) = (self.permit.take(), &self.engine.governor) {
+            governor.give_back(&key, self.engine.now());
+        }
+    }
 }
 
 impl Stepper<'_> {

@@ -7,16 +7,19 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod abandoned;
+mod admitting;
 mod changing;
 mod engine;
 mod forecasts;
 mod foreseeing;
+mod governor;
 mod group;
 mod keeper;
 mod known_plans;
 mod leasing;
 mod limits;
 mod looking;
+mod pacer;
 mod permissions;
 mod planned;
 mod progress;
@@ -32,8 +35,10 @@ mod workers;
 
 pub use abandoned::Abandoned;
 pub use engine::{Engine, Parts, Settings};
+pub use governor::Pacing;
 pub use keeper::Keeper;
 pub use limits::LIMITS;
+pub use pacer::Pacer;
 pub use progress::ProgressListener;
 pub use pulse::Pulse;
 pub use sweeper::{Sweeper, Swept};

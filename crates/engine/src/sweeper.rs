@@ -9,6 +9,9 @@ use ucp_store::Store;
 /// The number of operations or events removed in one statement.
 const BATCH: usize = 500;
 
+/// How long the rate of an account and region is remembered that nobody calls.
+const IDLE_RATE: Duration = Duration::from_secs(60 * 60);
+
 /// Removes operations, plans, records of refactors and of services, and events whose retention is over, erases what was declared for
 /// plans that have expired, and adds predictions up. Several processes may sweep concurrently.
 pub struct Sweeper {
@@ -92,6 +95,8 @@ impl Sweeper {
         while self.store.count_predictions(BATCH).await? > 0 {}
         let now = self.clock.now();
         let mut swept = Swept::default();
+        let idle = now.before(IDLE_RATE);
+        while self.store.remove_idle_rates(idle, BATCH).await? > 0 {}
         let before = now.before(self.operation_retention);
         loop {
             match self.store.remove_ended_operations(before, BATCH).await? {

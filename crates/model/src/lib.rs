@@ -24,6 +24,7 @@ mod limits;
 mod mark;
 pub mod operation;
 pub mod pointer;
+mod rate;
 mod refactor;
 mod reference;
 pub mod retry;
@@ -67,6 +68,9 @@ pub use limit::{Beyond, Limit, Most, Place};
 pub use limits::LIMITS;
 pub use mark::{Creation, Mark, Ownership};
 pub use operation::{Operation, State};
+pub use rate::{
+    CallClass, CallReport, InvalidRateKey, RELEASE_INTERVAL, RateBucket, RateKey, Served,
+};
 pub use refactor::{
     EventMove, EventsElsewhere, GroupChanges, Refactor, RefactorAmbiguity, RefactorChanges,
     RefactorContent, RefactorEnvironment, RefactorEvent, RefactorGroup, RefactorHistory,

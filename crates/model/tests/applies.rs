@@ -70,6 +70,7 @@ fn child(alias: &str, kind: Kind, ended: Option<Ended>) -> Operation {
         caller: "caller".to_owned(),
         accepted_at: at(1),
         due_at: at(1),
+        waits_for: None,
         cancel_requested_at: None,
         ended_at: ended.as_ref().map(|_| at(2)),
     };

@@ -72,6 +72,7 @@ fn child(alias: &str, from: i64, end: Option<(i64, Ended)>) -> Operation {
         caller: "caller".to_owned(),
         accepted_at: at(from),
         due_at: at(from),
+        waits_for: None,
         cancel_requested_at: None,
         ended_at: ended_at.map(at),
     };

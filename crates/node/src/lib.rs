@@ -19,7 +19,9 @@ use ucp_audit::Auditor;
 use ucp_authentication::{Authenticator, Failures, IdentityProvider};
 use ucp_cloud::{CloudControl, TypeRegistry};
 use ucp_cpu_pool::CpuPool;
-use ucp_engine::{Engine, Keeper, Nudges, ProgressListener, Pulse, Sweeper, Watcher, Workers};
+use ucp_engine::{
+    Engine, Keeper, Nudges, Pacer, ProgressListener, Pulse, Sweeper, Watcher, Workers,
+};
 use ucp_listen::Witness;
 use ucp_live::ReadOnly;
 use ucp_metrics::Metrics;
@@ -129,6 +131,8 @@ pub struct Node {
     pub keeper: Keeper,
     /// The watcher of the requests in flight.
     pub watcher: Watcher,
+    /// Lets operations that wait for their turn to call AWS have it.
+    pub pacer: Pacer,
 }
 
 struct WakeWorkers {
@@ -262,6 +266,10 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
     };
     let engine = Arc::new(Engine::new(engine, settings.engine));
     let watcher = Watcher::new(Arc::clone(&engine), nudges.clone());
+    let pacer = Pacer {
+        engine: Arc::clone(&engine),
+        nudges: nudges.clone(),
+    };
     let workers = Workers {
         engine,
         nudges,
@@ -291,6 +299,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         sweeper,
         keeper,
         watcher,
+        pacer,
     })
 }
 

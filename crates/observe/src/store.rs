@@ -7,19 +7,20 @@ use ucp_model::operation::{State, Work};
 use ucp_model::{
     BindingId, CorrelationId, Credential, CredentialId, GroupId, Identifier, InstanceId, Leftover,
     LeftoverId, NewCredential, NewPlane, NewResourceGroup, Operation, OperationId, PlanId,
-    PlanPolicy, Plane, PlaneId, PlaneKind, Refactor, RefactorId, Reference, ReferenceId, Register,
-    RequestToken, ResourceGroup, Review, RoleAssignmentId, Scope, ServiceBinding, ServiceInstance,
-    Target, Timestamp, TrackRecord, TypeName,
+    PlanPolicy, Plane, PlaneId, PlaneKind, RateKey, Refactor, RefactorId, Reference, ReferenceId,
+    Register, RequestToken, ResourceGroup, Review, RoleAssignmentId, Scope, ServiceBinding,
+    ServiceInstance, Target, Timestamp, TrackRecord, TypeName,
 };
 use ucp_store::{
-    Accepted, Adoption, ApplyRefactor, AuditEvent, AuditEvents, AuditPlace, Basis, Brought,
+    Accepted, Adoption, ApplyRefactor, Ask, AuditEvent, AuditEvents, AuditPlace, Basis, Brought,
     Claimed, Credentials, Error, Event, FinishOperation, Forgotten, GroupDeletion, GroupUpdate,
     Groups, KeptPlans, Lease, LeaseTerm, Leases, Leftovers, LiveOperations, NewOperation,
-    NewRoleAssignment, OperationPage, Operations, OwnedPlace, PlaceOrder, Planes, Precondition,
-    Reachable, RecordedAlias, RecordedTarget, Refactors, ReferenceUpdate, References, Retried,
-    Reviewed, RoleAssignment, RoleAssignments, Sealed, SealedKey, SealedPlace, SealedValues,
-    ServiceBroker, Store, Stored, StoredAuditEvent, StoredCredential, StoredPlan, Token, Tokens,
-    TrackRecords, TypeSchema, TypeSchemas, WaitingOperation, WaitingScope, Watches, Written,
+    NewRoleAssignment, OperationPage, Operations, OwnedPlace, Pace, PlaceOrder, Planes,
+    Precondition, Rates, Reachable, RecordedAlias, RecordedTarget, Refactors, ReferenceUpdate,
+    References, Retried, Reviewed, RoleAssignment, RoleAssignments, Sealed, SealedKey, SealedPlace,
+    SealedValues, ServiceBroker, Store, Stored, StoredAuditEvent, StoredCredential, StoredPlan,
+    Token, Tokens, TrackRecords, TypeSchema, TypeSchemas, WaitingOperation, WaitingScope, Watches,
+    Written,
 };
 
 use crate::process::Observed;
@@ -319,6 +320,15 @@ observed! {
             limit: usize
         ) -> Vec<RoleAssignment>;
         fn delete_role_assignment(judged: &RoleAssignment) -> bool;
+    }
+}
+
+observed! {
+    Rates {
+        fn pace(key: &RateKey, ask: &Ask, now: Timestamp) -> Pace;
+        fn wait_for_turn(leases: &[Lease], key: &RateKey, now: Timestamp) -> ();
+        fn list_rates_waited_for() -> Vec<RateKey>;
+        fn remove_idle_rates(before: Timestamp, limit: usize) -> u64;
     }
 }
 

@@ -38,7 +38,7 @@ macro_rules! claimed {
     () => {
         concat!(
             columns!(),
-            ", desired, document, look, generation, takeovers,
+            ", desired, document, look, generation, takeovers, has_permit,
             (SELECT resource_references.baseline FROM resource_references WHERE resource_references.key = operations.reference_key) AS baseline"
         )
     };
@@ -320,6 +320,7 @@ fn read(row: &Row, owner: &str, expires_at: Timestamp) -> Result<Claimed, Error>
             takeovers: row.count("takeovers")?,
         },
         operation,
+        has_permit: row.flag("has_permit")?,
         documents: Documents {
             desired: desired.map(Sealed),
             document: document.map(Sealed),

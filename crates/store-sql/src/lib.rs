@@ -37,6 +37,7 @@ mod orders;
 mod planes;
 #[cfg(test)]
 mod plans;
+mod rates;
 mod refactor_row;
 mod refactors;
 mod reference_row;

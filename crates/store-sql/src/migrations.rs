@@ -56,6 +56,7 @@ macro_rules! files {
             "0043_service_broker",
             "0044_aliases_of_services",
             "0045_watches",
+            "0046_rates",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

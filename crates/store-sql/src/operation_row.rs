@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use ucp_model::operation::{Header, Work};
-use ucp_model::{CorrelationId, GroupId, Operation, OperationId, ReferenceId, Timestamp};
-use ucp_store::{Cipher, Error, Lease, NewLook, Sealed, SealedPlace};
+use ucp_model::{CorrelationId, GroupId, Operation, OperationId, RateKey, ReferenceId, Timestamp};
+use ucp_store::{Cipher, Error, Lease, NewLook, Sealed, SealedPlace, WAITS_FOR_TURN};
 
 use crate::busy::{ended_last_on, live_on};
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
@@ -13,7 +13,7 @@ use crate::sealed_json::seal;
 /// The columns of an [`Operation`].
 macro_rules! columns {
     () => {
-        "id, parent, accepted_at, due_at, cancel_requested_at, ended_at, body"
+        "id, parent, accepted_at, due_at, cancel_requested_at, ended_at, waits_for, next_try_at, body"
     };
 }
 pub(crate) use columns;
@@ -97,13 +97,19 @@ pub(crate) fn read(row: &Row) -> Result<Operation, Error> {
     let body: Body<Work> = from_json(&text)?;
     let parent: Option<&str> = row.get("parent")?;
     let time = |column| Ok::<_, Error>(row.get::<Option<i64>>(column)?.map(Timestamp::from_millis));
+    let waits_for: Option<&str> = row.get("waits_for")?;
+    let due_at = match waits_for {
+        Some(_) => time("next_try_at")?.unwrap_or(WAITS_FOR_TURN),
+        None => Timestamp::from_millis(row.get("due_at")?),
+    };
     let header = Header {
         id,
         parent: parent.map(parsed).transpose()?,
         correlation_id: body.correlation_id,
         caller: body.caller,
         accepted_at: Timestamp::from_millis(row.get("accepted_at")?),
-        due_at: Timestamp::from_millis(row.get("due_at")?),
+        due_at,
+        waits_for: waits_for.map(rate_key).transpose()?,
         cancel_requested_at: time("cancel_requested_at")?,
         ended_at: time("ended_at")?,
     };
@@ -170,6 +176,12 @@ pub(crate) async fn insert(
     Ok(keeps_look.unwrap_or_default())
 }
 
+/// Reads the name of a bucket.
+pub(crate) fn rate_key(text: &str) -> Result<RateKey, Error> {
+    let key = text.parse();
+    key.map_err(|_| Error::Corrupt(format!("'{text}' names no bucket")))
+}
+
 /// Converts the generation of a lease to a column value. No row has one that is too large.
 pub(crate) fn generation(lease: &Lease) -> Result<i64, Error> {
     i64::try_from(lease.generation).map_err(|_| Error::LeaseLost)
@@ -195,6 +207,7 @@ mod tests {
                 caller: "caller".to_owned(),
                 accepted_at: now,
                 due_at: now,
+                waits_for: None,
                 cancel_requested_at: None,
                 ended_at: None,
             },

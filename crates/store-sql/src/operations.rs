@@ -31,7 +31,7 @@ statements! {
     /// (`$11`).
     STEP = ["UPDATE operations SET
             status = $4, held_target_key = $5, document = COALESCE($6, document), look = NULL, lease_expires_at = $7,
-            takeovers = 0,
+            takeovers = 0, has_permit = 0,
             due_at = CASE
                 WHEN $9 = 0 AND cancel_requested_at < $8 AND (ended_children <= $11 OR cancel_requested_at < $12)
                     THEN cancel_requested_at
@@ -53,11 +53,11 @@ statements! {
     /// In terms that no index of live operations matches, so that the id leads to the row.
     REQUEST_CANCEL = ["UPDATE operations SET
             cancel_requested_at = COALESCE(cancel_requested_at, $2),
-            due_at = CASE WHEN due_at < $2 THEN due_at ELSE $2 END
+            due_at = CASE WHEN due_at < $2 THEN due_at ELSE $2 END, waits_for = NULL
         WHERE id = $1 AND COALESCE(ended_at, 0) = 0"];
     REQUEST_CHILDREN_CANCEL = ["UPDATE operations SET
             cancel_requested_at = COALESCE(cancel_requested_at, $2),
-            due_at = CASE WHEN due_at < $2 THEN due_at ELSE $2 END
+            due_at = CASE WHEN due_at < $2 THEN due_at ELSE $2 END, waits_for = NULL
         WHERE parent = $1 AND COALESCE(ended_at, 0) = 0"];
     CREATED = ["SELECT ", columns!(), " FROM operations WHERE target_key = $1 AND ended_at > $2"];
     PAGE = ["SELECT ", columns!(), " FROM operations

@@ -28,9 +28,9 @@ use crate::database::{Database, Statement};
 use crate::testing::{self, Failover, TestDatabase};
 use crate::{
     OpenError, Sql, audit_events, busy, credentials, events, groups, held_groups, kept_plans,
-    leases, leftover_row, migrations, moves, operation_row, operations, planes, refactor_row,
-    reference_row, references, role_assignments, sealed, service_row, store, tokens, track_records,
-    type_schemas, watches,
+    leases, leftover_row, migrations, moves, operation_row, operations, planes, rates,
+    refactor_row, reference_row, references, role_assignments, sealed, service_row, store, tokens,
+    track_records, type_schemas, watches,
 };
 
 pub(crate) async fn sqlite() -> (Sql, TempDir) {
@@ -134,6 +134,7 @@ pub(crate) fn statements() -> impl Iterator<Item = (&'static str, &'static str, 
         ("store", store::STATEMENTS),
         ("leases", leases::STATEMENTS),
         ("leftover_row", leftover_row::STATEMENTS),
+        ("rates", rates::STATEMENTS),
         ("reference_row", reference_row::STATEMENTS),
         ("references", references::STATEMENTS),
         ("refactor_row", refactor_row::STATEMENTS),

@@ -70,6 +70,8 @@ pub struct Claimed {
     pub lease: Lease,
     /// The operation.
     pub operation: Operation,
+    /// Whether it has waited for its turn, and has it. A step that is written uses the permit up.
+    pub has_permit: bool,
     /// Its documents.
     pub documents: Documents,
     /// The declaration of the last successful put of its alias.

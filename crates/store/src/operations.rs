@@ -99,6 +99,7 @@ impl NewOperation {
             caller: self.caller.clone(),
             accepted_at: self.accepted_at,
             due_at: self.accepted_at,
+            waits_for: None,
             cancel_requested_at: None,
             ended_at: None,
         }

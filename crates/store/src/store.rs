@@ -3,8 +3,8 @@ use ucp_model::Timestamp;
 
 use crate::{
     AuditEvents, Credentials, Error, Groups, KeptPlans, Leases, Leftovers, Operations, Planes,
-    Refactors, References, RoleAssignments, SealedValues, ServiceBroker, Tokens, TrackRecords,
-    TypeSchemas, Watches,
+    Rates, Refactors, References, RoleAssignments, SealedValues, ServiceBroker, Tokens,
+    TrackRecords, TypeSchemas, Watches,
 };
 
 /// Everything that `ucp` stores: one trait for each noun. The documentation of these traits is the contract.
@@ -26,6 +26,7 @@ pub trait Store:
     + Groups
     + KeptPlans
     + Credentials
+    + Rates
     + Refactors
     + References
     + Operations
@@ -48,6 +49,7 @@ impl<S> Store for S where
         + Groups
         + KeptPlans
         + Credentials
+        + Rates
         + Refactors
         + References
         + Operations

@@ -8,7 +8,7 @@ use ucp_app::{Access, Quotas, Regions, Roles, UntrackedAlias};
 use ucp_audit::testing::Moody;
 use ucp_audit::{Lines, Waiting, auditing};
 use ucp_cpu_pool::CpuPool;
-use ucp_engine::OwnershipTags;
+use ucp_engine::{OwnershipTags, Pacing};
 use ucp_model::{Clock, DefaultTags, SeededEntropy};
 use ucp_node::{Parts, SchemaSource, Settings};
 use ucp_observe::{CrashTurn, Process};
@@ -49,6 +49,7 @@ pub struct Builder {
     audit_log: Option<Lines>,
     authentication: ucp_authentication::Settings,
     sync_wait: Duration,
+    pacing: Option<Pacing>,
     mishap: Option<(Mishap, CrashTurn)>,
     pool: CpuPool,
     seed: u64,
@@ -78,6 +79,7 @@ impl World {
             audit_log: None,
             authentication: ucp_authentication::Settings::default(),
             sync_wait: broker::SYNC_WAIT,
+            pacing: None,
             mishap: None,
             pool: CpuPool::new(),
             seed: 7,
@@ -115,6 +117,14 @@ impl Builder {
     /// Serves planes under `path_base`, which request paths must include.
     pub fn path_base(self, path_base: PathBase) -> Self {
         Self { path_base, ..self }
+    }
+
+    /// Paces the calls that change something.
+    pub fn paced(self, pacing: Pacing) -> Self {
+        Self {
+            pacing: Some(pacing),
+            ..self
+        }
     }
 
     /// Sets how long a platform waits that does not poll.
@@ -303,6 +313,7 @@ impl Builder {
             ..settings(self.path_base.clone(), self.default_tags, self.verdict_wait)
         };
         settings.engine.ownership_tags = self.ownership_tags;
+        settings.engine.pacing = self.pacing;
         settings.api.rates = self.rates;
         settings.broker = Some(broker::settings(self.sync_wait));
         let is_required = settings.authentication.required;
@@ -369,6 +380,7 @@ fn settings(path_base: PathBase, default_tags: DefaultTags, verdict_wait: Durati
             owner: "world".to_owned(),
             lease: LEASE,
             ownership_tags: OwnershipTags::default(),
+            pacing: None,
         },
         default_tags,
         untracked_alias: UntrackedAlias::default(),

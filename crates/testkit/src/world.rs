@@ -16,7 +16,9 @@ use ucp_audit::testing::Moody;
 use ucp_authentication::NewToken;
 use ucp_engine::{Abandoned, Nudges, Pulse, Sweeper, Swept, Watcher, Workers};
 use ucp_listen::Witness;
-use ucp_model::{Clock, Identifier, ProvisioningState, ReferenceId, SeededEntropy, Target};
+use ucp_model::{
+    Clock, Identifier, ProvisioningState, ReferenceId, SeededEntropy, Target, Timestamp,
+};
 use ucp_node::Node;
 use ucp_observe::{Crashed, Process};
 use ucp_simulator::Simulator;
@@ -201,9 +203,16 @@ impl World {
         tokio::join!(replying, stepping).0
     }
 
+    /// Returns when an operation can be claimed next, or may have its turn.
+    async fn next_at(&self) -> Result<Option<Timestamp>, Error> {
+        let next = self.store.next_claimable_at().await?;
+        let turn = self.node.workers.engine.next_turn_at();
+        Ok(next.map(|next| turn.map_or(next, |turn| next.min(turn))))
+    }
+
     /// Whether an operation can be claimed now.
     async fn is_due(&self) -> bool {
-        match self.store.next_claimable_at().await {
+        match self.next_at().await {
             Ok(next) => next.is_some_and(|next| next <= self.clock.now()),
             // The step tells why.
             Err(_) => true,
@@ -409,7 +418,7 @@ impl World {
     pub async fn settle(&self) {
         for _ in 0..STEPS_MAX {
             self.step().await;
-            let next = self.store.next_claimable_at().await;
+            let next = self.next_at().await;
             match next.expect("the store answers") {
                 Some(next) => self.clock.move_to(next),
                 None => {

@@ -13,6 +13,7 @@ use ucp_audit::auditing;
 use ucp_authentication::IdentityProvider;
 use ucp_cloud_aws::Aws;
 use ucp_cpu_pool::CpuPool;
+use ucp_engine::Pacing;
 use ucp_listen::Tls;
 use ucp_model::{Clock, DefaultTags, Entropy};
 use ucp_node::{DatabaseClock, SchemaSource};
@@ -129,6 +130,10 @@ impl Node {
                 owner,
                 lease: LeaseTerm(self.work.lease),
                 ownership_tags: self.work.ownership_tags.into(),
+                pacing: Some(Pacing {
+                    ceilings: self.work.aws_rates.into_iter().collect(),
+                    weights: self.work.group_weights.into_iter().collect(),
+                }),
             },
             default_tags: self.default_tags,
             untracked_alias: self.work.untracked_alias.into(),
@@ -217,10 +222,12 @@ impl Node {
             let sweeping = tokio::spawn(node.sweeper.run(shutdown.clone()));
             let keeping = tokio::spawn(node.keeper.run(shutdown.clone()));
             let watching = tokio::spawn(node.watcher.run(shutdown.clone()));
+            let pacing = tokio::spawn(node.pacer.run(shutdown.clone()));
             node.workers.run(shutdown.clone()).await;
             sweeping.await?;
             keeping.await?;
             watching.await?;
+            pacing.await?;
         }
         while let Some(served) = serving.join_next().await {
             served?;

@@ -65,7 +65,8 @@ pub(crate) struct OperationStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     resource_id: Option<String>,
     /// While it runs, `progress`: the `phase`, the `attempt` in that phase with the `lastError` of AWS (`code` and
-    /// `message`), `nextTryAt`, and `waitingFor`. Then the live properties after a successful put, or the result of an
+    /// `message`), `nextTryAt`, and `waitingFor`: if that is `rate`, `rate` names the account, the region and the class of calls,
+    /// and `nextTryAt` is an estimate. Then the live properties after a successful put, or the result of an
     /// import into a group. An apply to a group has `resources`, how far each resource of the set is, except in lists, and at
     /// the end `outputs`. `warnings` has what the caller should know about the declaration or the resource, each with a
     /// `code`, a `target` and a `message`. `proof` says what AWS shows after a change that it reports as successful:

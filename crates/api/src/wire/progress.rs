@@ -17,6 +17,9 @@ pub(super) struct Progress {
     next_try_at: String,
     /// What has to happen before the next phase.
     waiting_for: String,
+    /// The rate that it waits for: the account and region, and the class of calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rate: Option<String>,
 }
 
 /// An error that does not end the operation.
@@ -59,7 +62,13 @@ impl Progress {
             }
             Work::Group(work) => (0, None, waited_for_in_group(work)?),
         };
+        let rate = operation.header.waits_for.as_ref();
+        let waiting_for = match rate {
+            Some(_) => "rate".to_owned(),
+            None => waiting_for,
+        };
         Some(Self {
+            rate: rate.map(ToString::to_string),
             phase: operation.state_name(),
             attempt,
             last_error,

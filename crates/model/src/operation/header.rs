@@ -1,4 +1,4 @@
-use crate::{CorrelationId, OperationId, Timestamp};
+use crate::{CorrelationId, OperationId, RateKey, Timestamp};
 
 /// The fields common to all operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub struct Header {
     pub accepted_at: Timestamp,
     /// When a worker should continue it. The end of a child brings this forward.
     pub due_at: Timestamp,
+    /// The bucket whose turn it waits for. It is not claimed until then, and `due_at` is an estimate.
+    pub waits_for: Option<RateKey>,
     /// When cancellation was requested.
     pub cancel_requested_at: Option<Timestamp>,
     /// When it ended.

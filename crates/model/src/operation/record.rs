@@ -2,8 +2,10 @@ use serde::{Deserialize, Serialize};
 
 use super::group::{GroupState, GroupWork, Task};
 use super::header::Header;
-use super::resource::{ResourceWork, State};
-use crate::{Ended, Failure, GroupId, PlanUse, ReferenceId, RequestToken, Warning};
+use super::resource::{Kind, ResourceWork, State};
+use crate::{
+    CallClass, Ended, Failure, GroupId, PlanUse, RateKey, ReferenceId, RequestToken, Warning,
+};
 
 /// One asynchronous change. Its row in the store is also the job.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,6 +110,29 @@ impl Work {
     pub fn scope_key(&self) -> String {
         self.resource()
             .map_or_else(String::new, |work| work.scope.key())
+    }
+
+    /// Returns the bucket from which its next step is likely to take a call. A look may show that there is nothing to do.
+    pub fn rate_key(&self) -> Option<RateKey> {
+        let work = self.resource()?;
+        let changes = match (&work.state, work.kind) {
+            (State::Accepted, Kind::Put | Kind::Delete) => !work.looks_only,
+            (State::Submitting(_), _) => true,
+            (
+                State::Accepted
+                | State::Missing(_)
+                | State::Waiting(..)
+                | State::Observing(_)
+                | State::Salvaging(..)
+                | State::Adopting(_)
+                | State::Ended(_),
+                _,
+            ) => false,
+        };
+        changes.then(|| RateKey {
+            scope: self.scope_key(),
+            class: CallClass::Mutations,
+        })
     }
 
     /// Returns the groups whose contents its status tells: the one that it works on, or whose reference it works on, and all

@@ -105,6 +105,14 @@ WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE
 INSERT INTO broker_bindings (key, instance_key, gone_at, record)
     SELECT 'binding-' || i, 'instance-' || (i / 20 + 3000), CASE WHEN i % 2 = 1 THEN i END, '{}' FROM numbers;
 WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
+INSERT INTO aws_rates (key, used_at, bucket) SELECT 'rate-' || i, i, '{}' FROM numbers;
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 400)
+INSERT INTO operations (id, kind, status, schema_fingerprint, accepted_at, due_at, body, generation, scope_key,
+        waits_for, waits_in, waits_since, next_try_at)
+    SELECT 'waiting-' || i, 'put', 'Accepted', 'fingerprint-1', i, 253402300799000, '{}', 1, 'busy/us-west-2',
+        'rate-' || (i % 4), 'group-' || (i % 40), i, i
+    FROM numbers;
+WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
 INSERT INTO tokens (id, name, digest, role, scopes, created_at, expires_at, ends_at)
     SELECT 'token-' || i, 'name', '', 'owner', '[]', 1, i, i FROM numbers;
 ";
@@ -813,6 +821,42 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ("tokens::LIST", (values!["token-2", limit], PAGE)),
         ("tokens::REVOKE", (values!["token-200", 9], 1)),
         ("tokens::NOTE_USE", (values!["token-200", 9], 1)),
+        ("rates::BUCKET", (values!["rate-1", 9_000, "{}"], 2)),
+        ("rates::GET", (values!["rate-1"], 1)),
+        ("rates::SETTLE", (values!["rate-1", "{}"], 1)),
+        ("rates::COUNT", (values!["rate-1", 100], 100)),
+        // Each group is found from the one before it.
+        (
+            "rates::GROUPS",
+            (values!["rate-1", "group-2", limit], 2 * PAGE),
+        ),
+        (
+            "rates::LONGEST",
+            (
+                values!["rate-1", r#"["group-1","group-5"]"#, limit],
+                6 * PAGE,
+            ),
+        ),
+        (
+            "rates::RELEASE",
+            (values![r#"{"waiting-1":1,"waiting-5":2}"#], 6),
+        ),
+        (
+            "rates::WAIT",
+            (
+                values![
+                    r#"[["operation-4001","worker",1]]"#,
+                    "rate-1",
+                    9_000,
+                    9_000,
+                    9_000
+                ],
+                3,
+            ),
+        ),
+        ("rates::WAITED_FOR", (values![], 2 * PAGE)),
+        // Twice: the rows are found, and then deleted.
+        ("rates::REMOVE_IDLE", (values![4_000, limit], 3 * PAGE)),
         (
             "track_records::NOTE",
             (values!["operation-new", "type-1", "Type", 1], 0),

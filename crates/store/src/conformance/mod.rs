@@ -29,6 +29,7 @@ mod performing;
 pub mod preconditions;
 pub mod racing;
 pub mod random;
+pub mod rates;
 pub mod refactors;
 pub mod remembering;
 pub mod resealing;
@@ -339,6 +340,15 @@ macro_rules! conformance {
                 what_an_ended_put_abandoned_stays
                 the_entry_of_an_undecided_alias_stays
                 unknown_outcomes_under_an_alias_are_due
+            }
+            rates {
+                a_bucket_is_shared
+                what_waits_for_its_turn_is_not_claimed
+                groups_have_their_turn_one_after_the_other
+                turns_are_shared_by_weight
+                a_cancel_waits_for_no_turn
+                who_lost_a_lease_lets_nobody_wait
+                idle_buckets_go
             }
             track_records {
                 a_prediction_is_part_of_the_track_record

@@ -154,6 +154,7 @@ fn claim(
         let reference = reference.and_then(|id| tables.references.get(&id.key()));
         claimed.push(Claimed {
             lease,
+            has_permit: row.slot.has_permit,
             baseline: reference.and_then(|reference| reference.baseline.clone()),
             operation: row.operation,
             documents: row.documents,

@@ -8,6 +8,7 @@ mod leases;
 mod leftovers;
 mod operations;
 mod planes;
+mod rates;
 mod refactors;
 mod references;
 mod role_assignments;

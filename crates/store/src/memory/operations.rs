@@ -102,6 +102,7 @@ impl Operations for Memory {
         tables.refuse_taken(operation)?;
         let slot = &mut tables.leased(lease)?.slot;
         slot.takeovers = 0;
+        slot.has_permit = false;
         let renewed = lease.stepped(now, term);
         slot.hold(&renewed);
         let target = tables.free_target(operation);
@@ -503,6 +504,8 @@ impl Row {
             let header = &mut self.operation.header;
             header.cancel_requested_at.get_or_insert(now);
             header.due_at = header.due_at.min(now);
+            header.waits_for = None;
+            self.slot.waiting = None;
         }
     }
 }

@@ -3,15 +3,16 @@ use std::ops::Bound;
 
 use ucp_model::operation::{GroupWork, ResourceWork};
 use ucp_model::{
-    GroupId, Leftover, Lineage, Operation, OperationId, PlanId, Plane, Refactor, RefactorId,
-    Reference, ReferenceId, ResourceGroup, ServiceBinding, ServiceInstance, Timestamp, TrackRecord,
+    GroupId, Leftover, Lineage, Operation, OperationId, PlanId, Plane, RateBucket, RateKey,
+    Refactor, RefactorId, Reference, ReferenceId, ResourceGroup, ServiceBinding, ServiceInstance,
+    Timestamp, TrackRecord,
 };
 
 use crate::rules::{Alias, Claimant};
 use crate::{
     AuditEvent, AuditPlace, Documents, Error, Event, KeyRange, Lease, RecordedTarget,
     RoleAssignment, Sealed, SealedKey, SealedPlace, StoredCredential, StoredPlan, TAKEN_OVER_OFTEN,
-    Token, TypeSchema, Watch, place,
+    Token, TypeSchema, WAITS_FOR_TURN, Watch, place,
 };
 
 /// All tables, by key.
@@ -30,6 +31,7 @@ pub(super) struct Tables {
     pub(super) type_schemas: BTreeMap<String, BTreeMap<String, TypeSchema>>,
     pub(super) track_records: BTreeMap<String, TrackRecord>,
     pub(super) watches: BTreeMap<String, Watch>,
+    pub(super) rates: BTreeMap<RateKey, Bucket>,
     pub(super) digest_key: Option<SealedKey>,
     pub(super) plans: BTreeMap<PlanId, StoredPlan>,
     pub(super) refactors: BTreeMap<RefactorId, Refactor>,
@@ -69,6 +71,24 @@ pub(super) struct Slot {
     pub(super) held: Option<Held>,
     /// What is held against the operation.
     pub(super) takeovers: u64,
+    /// Whether the operation waits for its turn.
+    pub(super) waiting: Option<Waiting>,
+    /// Whether it has its turn.
+    pub(super) has_permit: bool,
+}
+
+/// Since when an operation waits for its turn.
+#[derive(Clone, Debug)]
+pub(super) struct Waiting {
+    pub(super) key: RateKey,
+    pub(super) since: Timestamp,
+}
+
+/// A bucket with the last time at which it was asked.
+#[derive(Clone, Debug)]
+pub(super) struct Bucket {
+    pub(super) bucket: RateBucket,
+    pub(super) used_at: Timestamp,
 }
 
 /// The holder of a lease of the row's generation.
@@ -337,7 +357,10 @@ impl Slot {
 impl Row {
     /// When it can be claimed: when it is due and its lease, if any, has expired.
     pub(super) fn claimable_at(&self) -> Timestamp {
-        let due_at = self.operation.header.due_at;
+        let due_at = match self.slot.waiting {
+            Some(_) => WAITS_FOR_TURN,
+            None => self.operation.header.due_at,
+        };
         let held = self.slot.held.as_ref();
         held.map_or(due_at, |held| held.expires_at.max(due_at))
     }

@@ -1,0 +1,393 @@
+//! How fast AWS is called: a token bucket for each account, region and class of calls, which learns what AWS takes.
+//!
+//! A bucket begins slowly and gives half as much again each second, as long as more is asked of it than it gives (slow start).
+//! When AWS refuses a call for coming too early, the rate is halved, and grows by equal amounts from there: first back to
+//! just below the rate that AWS was seen to take, then by little, to find out whether AWS takes more (additive increase,
+//! multiplicative decrease). Between two refusals AWS's own bucket went from empty to empty, so the calls that it took
+//! in between are its rate.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Timestamp;
+
+/// The calls that have a budget of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CallClass {
+    /// `CreateResource`, `UpdateResource` and `DeleteResource`.
+    Mutations,
+}
+
+impl CallClass {
+    /// All classes.
+    pub const ALL: [Self; 1] = [Self::Mutations];
+
+    /// Returns its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Mutations => "mutations",
+        }
+    }
+}
+
+/// Names a bucket.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RateKey {
+    /// The key of the account and region, as [`Work::scope_key`](crate::operation::Work::scope_key) has it.
+    pub scope: String,
+    /// The class of calls.
+    pub class: CallClass,
+}
+
+impl fmt::Display for RateKey {
+    /// Writes the scope, a slash, and the class.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.scope, self.class.as_str())
+    }
+}
+
+/// The text names no bucket.
+#[derive(Debug, PartialEq, Eq)]
+pub struct InvalidRateKey;
+
+impl FromStr for RateKey {
+    type Err = InvalidRateKey;
+
+    fn from_str(text: &str) -> Result<Self, InvalidRateKey> {
+        let (scope, name) = text.rsplit_once('/').ok_or(InvalidRateKey)?;
+        let class = CallClass::ALL.into_iter().find(|it| it.as_str() == name);
+        Ok(Self {
+            scope: scope.to_owned(),
+            class: class.ok_or(InvalidRateKey)?,
+        })
+    }
+}
+
+/// What came of calls since the last report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallReport {
+    /// How many AWS has taken.
+    pub taken: u32,
+    /// How many AWS has refused since they came too early.
+    pub refused: u32,
+    /// How many were made without budget, which is taken from the bucket afterwards.
+    pub unbudgeted: u32,
+}
+
+impl CallReport {
+    /// Returns both.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self {
+            taken: self.taken.saturating_add(other.taken),
+            refused: self.refused.saturating_add(other.refused),
+            unbudgeted: self.unbudgeted.saturating_add(other.unbudgeted),
+        }
+    }
+}
+
+/// The rate of a bucket that knows nothing, in calls per second.
+const FIRST_RATE: f64 = 10.0;
+/// By how much the rate grows in a second, until AWS refuses a call for the first time.
+const SLOW_START: f64 = 1.5;
+/// A rate that makes nobody wait.
+const HIGHEST_RATE: f64 = 10_000.0;
+/// A rate at which something still happens.
+const LOWEST_RATE: f64 = 0.1;
+/// The share of the learned rate from which on the rate only probes.
+const PROBED_FROM: f64 = 0.95;
+/// The seconds in which a rate grows by the learned rate, below what is probed and while it is probed.
+const RECOVERY_SECS: f64 = 4.0;
+const PROBING_SECS: f64 = 100.0;
+/// Refusals in this time are one event: the calls were made before the first of them was known.
+const ONE_EVENT: Duration = Duration::from_secs(1);
+/// The longest time that counts as one in which more was asked than given.
+const LONGEST_GROWTH: Duration = Duration::from_secs(2);
+/// The time between two releases of what waits.
+pub const RELEASE_INTERVAL: Duration = Duration::from_millis(200);
+
+/// A bucket, as it is stored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RateBucket {
+    /// Calls per second.
+    rate: f64,
+    /// The rate that AWS was seen to take.
+    learned: Option<f64>,
+    /// The calls that may be made now; negative after calls without budget.
+    tokens: f64,
+    /// Until when `rate` and `tokens` are settled.
+    settled_at: Timestamp,
+    /// Whether more was asked for than there was.
+    is_short: bool,
+    /// The last refusal that slowed it down.
+    slowed_at: Option<Timestamp>,
+    /// The refusal since which AWS's takings are counted.
+    counted_from: Option<Timestamp>,
+    /// How many calls AWS has taken since then.
+    taken: u64,
+    /// When the last of those is due that were released.
+    released_until: Timestamp,
+    /// Where the round of the resource groups stands.
+    pub served: Served,
+}
+
+/// Where the round of the resource groups stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Served {
+    /// The key of the group that was served last.
+    pub group: String,
+    /// How many of its operations had their turn in a row.
+    pub count: u32,
+}
+
+impl RateBucket {
+    /// Returns a bucket that knows nothing.
+    pub fn new(now: Timestamp) -> Self {
+        let mut bucket = Self {
+            rate: FIRST_RATE,
+            learned: None,
+            tokens: 0.0,
+            settled_at: now,
+            is_short: false,
+            slowed_at: None,
+            counted_from: None,
+            taken: 0,
+            released_until: now,
+            served: Served::default(),
+        };
+        bucket.tokens = bucket.capacity();
+        bucket
+    }
+
+    /// Returns the calls per second that it gives now.
+    pub fn rate(&self) -> f64 {
+        self.rate
+    }
+
+    /// Returns the most calls that it gives at once.
+    fn capacity(&self) -> f64 {
+        let seconds = match self.learned {
+            None => 1.0,
+            Some(_) => 1.5 * RELEASE_INTERVAL.as_secs_f64(),
+        };
+        (self.rate * seconds).max(1.0)
+    }
+
+    /// Settles what has happened until `now`: what the processes report, and the time that has passed. `ceiling` is the rate
+    /// that the operator sets.
+    pub fn settle(&mut self, report: CallReport, ceiling: Option<f64>, now: Timestamp) {
+        let passed = now.since(self.settled_at);
+        self.settled_at = self.settled_at.max(now);
+        if self.is_short {
+            self.grow(passed.min(LONGEST_GROWTH).as_secs_f64());
+        }
+        self.taken = self.taken.saturating_add(u64::from(report.taken));
+        if report.refused > 0 {
+            self.slow_down(now);
+        }
+        let highest = ceiling.unwrap_or(HIGHEST_RATE).min(HIGHEST_RATE);
+        self.rate = self.rate.min(highest).max(LOWEST_RATE.min(highest));
+        let refilled = self.tokens + passed.as_secs_f64() * self.rate;
+        let capacity = self.capacity();
+        // Debts have an end: calls without budget are few, and must not keep others waiting for long.
+        self.tokens = (refilled.min(capacity) - f64::from(report.unbudgeted)).max(-capacity);
+        if report.refused > 0 {
+            self.tokens = self.tokens.min(0.0);
+        }
+    }
+
+    fn grow(&mut self, seconds: f64) {
+        self.rate = match self.learned {
+            None => self.rate * SLOW_START.powf(seconds),
+            Some(learned) if self.rate < learned * PROBED_FROM => {
+                let back = self.rate + learned / RECOVERY_SECS * seconds;
+                back.min(learned * PROBED_FROM)
+            }
+            Some(learned) => self.rate + learned / PROBING_SECS * seconds,
+        };
+    }
+
+    fn slow_down(&mut self, now: Timestamp) {
+        let is_known = |at: Timestamp| now.since(at) < ONE_EVENT;
+        if self.slowed_at.is_some_and(is_known) {
+            return;
+        }
+        self.slowed_at = Some(now);
+        let counted = self.counted_from.map(|from| now.since(from));
+        match counted {
+            Some(time) if time >= ONE_EVENT && self.taken > 0 => {
+                #[expect(clippy::cast_precision_loss, reason = "a rate has few digits")]
+                let seen = self.taken as f64 / time.as_secs_f64();
+                self.learned = Some(seen.min(self.rate));
+            }
+            Some(_) | None => {
+                let learned = self.learned.unwrap_or(self.rate);
+                self.learned = Some(learned.min(self.rate));
+            }
+        }
+        self.counted_from = Some(now);
+        self.taken = 0;
+        self.rate /= 2.0;
+    }
+
+    /// Takes up to `wanted` calls, and returns how many there were.
+    pub fn take(&mut self, wanted: u32) -> u32 {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "it is between zero and the capacity"
+        )]
+        let given = (self.tokens.max(0.0) as u32).min(wanted);
+        self.tokens -= f64::from(given);
+        self.is_short = given < wanted;
+        given
+    }
+
+    /// Returns when each of the next `count` operations that are released may call, evenly spaced.
+    pub fn release(&mut self, count: u32, now: Timestamp) -> Vec<Timestamp> {
+        let begin = self.released_until.max(now);
+        let apart = Duration::from_secs_f64(1.0 / self.rate);
+        self.released_until = begin.after(apart * count);
+        // What was released before is due first, but nothing waits for longer than to the next release.
+        self.released_until = self.released_until.min(now.after(RELEASE_INTERVAL * 2));
+        (0..count).map(|nth| begin.after(apart * nth)).collect()
+    }
+
+    /// Returns when the next call can be released to those who wait.
+    pub fn next_at(&self) -> Timestamp {
+        let missing = (1.0 - self.tokens).max(0.0);
+        let until = Duration::from_secs_f64(missing / self.rate).max(RELEASE_INTERVAL);
+        self.settled_at.after(until)
+    }
+
+    /// Returns how long it takes until `waiting` others have had their turn.
+    pub fn wait_behind(&self, waiting: u64) -> Duration {
+        #[expect(clippy::cast_precision_loss, reason = "it is an estimate")]
+        let seconds = waiting as f64 / self.rate;
+        Duration::from_secs_f64(seconds.min(7.0 * 24.0 * 3600.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bucket of AWS.
+    struct Aws {
+        rate: f64,
+        burst: f64,
+        tokens: f64,
+        at: Timestamp,
+    }
+
+    impl Aws {
+        fn takes(&mut self, now: Timestamp) -> bool {
+            let refill = now.since(self.at).as_secs_f64() * self.rate;
+            self.tokens = (self.tokens + refill).min(self.burst);
+            self.at = self.at.max(now);
+            let takes = self.tokens >= 1.0;
+            if takes {
+                self.tokens -= 1.0;
+            }
+            takes
+        }
+    }
+
+    struct Run {
+        seconds: f64,
+        calls: u32,
+        refused_late: u32,
+    }
+
+    /// Makes `wanted` calls at once, each again a second after it was refused.
+    fn run(rate: f64, burst: f64, wanted: u32) -> Run {
+        let mut now = Timestamp::from_millis(1_000_000);
+        let begin = now;
+        let mut aws = Aws {
+            rate,
+            burst,
+            tokens: burst,
+            at: now,
+        };
+        let mut bucket = RateBucket::new(now);
+        let (mut waiting, mut again) = (wanted, Vec::<Timestamp>::new());
+        let (mut done, mut calls, mut refused_late) = (0, 0, 0);
+        let mut report = CallReport::default();
+        let mut due: Vec<Timestamp> = Vec::new();
+        while done < wanted {
+            again.retain(|at| {
+                let is_again = *at <= now;
+                waiting += u32::from(is_again);
+                !is_again
+            });
+            bucket.settle(std::mem::take(&mut report), None, now);
+            let given = bucket.take(waiting);
+            waiting -= given;
+            due.extend(bucket.release(given, now));
+            let until = bucket.next_at();
+            due.sort_unstable();
+            for at in due.extract_if(.., |at| *at < until) {
+                calls += 1;
+                if aws.takes(at) {
+                    done += 1;
+                    report.taken += 1;
+                    continue;
+                }
+                refused_late += u32::from(calls > 20);
+                again.push(at.after(Duration::from_secs(1)));
+                // It is told at once.
+                let refused = CallReport {
+                    refused: 1,
+                    ..std::mem::take(&mut report)
+                };
+                bucket.settle(refused, None, at);
+            }
+            now = until.max(bucket.next_at());
+            assert!(now.since(begin) < Duration::from_secs(100_000));
+        }
+        Run {
+            seconds: now.since(begin).as_secs_f64(),
+            calls,
+            refused_late,
+        }
+    }
+
+    #[test]
+    fn it_learns_what_aws_takes() {
+        for (rate, burst) in [
+            (1.0, 1.0),
+            (2.0, 2.0),
+            (2.0, 10.0),
+            (5.0, 1.0),
+            (5.0, 5.0),
+            (5.0, 10.0),
+            (5.0, 20.0),
+            (20.0, 20.0),
+            (20.0, 5.0),
+            (50.0, 50.0),
+            (100.0, 100.0),
+        ] {
+            let wanted = (rate * 40.0) as u32;
+            let Run {
+                seconds,
+                calls,
+                refused_late,
+            } = run(rate, burst, wanted);
+            let ratio = seconds / f64::from(wanted) * rate;
+            let share = f64::from(refused_late) / f64::from(calls);
+            let of = format!("{rate}/s, burst {burst}");
+            assert!(ratio <= 1.6, "{of}: {ratio:.2} of the time");
+            assert!(share <= 0.1, "{of}: {:.1} % refused", share * 100.0);
+            // A bucket that holds as much as it gets in a second.
+            if burst == rate && rate > 1.0 {
+                assert!(ratio <= 1.25, "{of}: {ratio:.2} of the time");
+                assert!(share <= 0.03, "{of}: {:.1} % refused", share * 100.0);
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The rates at which AWS is called, which all processes share, and the operations that wait for their turn.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use ucp_model::{CallReport, RateKey, Timestamp};
+
+use crate::{Error, Lease};
+
+/// When an operation is due that waits for its turn: as far as claims are concerned, at the end of time.
+pub const WAITS_FOR_TURN: Timestamp = Timestamp::from_millis(253_402_300_799_000);
+
+/// What a process asks of a bucket.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ask {
+    /// What came of its calls since it asked the last time.
+    pub report: CallReport,
+    /// How many calls it wants to make at once. Those who wait come before it.
+    pub wants: u32,
+    /// The highest rate, in calls per second, if the operator has set one.
+    pub ceiling: Option<f64>,
+    /// How many operations of a resource group have their turn in a row, by the key of the group; one of each other group.
+    pub weights: BTreeMap<String, u32>,
+}
+
+/// What a bucket gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pace {
+    /// How many calls the process may make.
+    pub given: u32,
+    /// How many of those who waited have their turn.
+    pub released: u32,
+    /// Whether others still wait.
+    pub is_waited_for: bool,
+    /// The calls per second.
+    pub rate: f64,
+    /// When there is something to give again.
+    pub next_at: Timestamp,
+}
+
+/// Storage of the rates at which AWS is called.
+#[async_trait]
+pub trait Rates: Send + Sync {
+    /// Settles a bucket until `now`, and takes calls from it: first for operations that wait for it, then for the process.
+    /// Buckets are made when they are first asked for.
+    ///
+    /// Those who wait have their turn by resource group: the one behind the group that was served last is next, in the order
+    /// of the keys of the groups, and then from the beginning. Of a group, those who have waited longest are first, then by
+    /// id. Whose turn it is is due when [`RateBucket::release`](ucp_model::RateBucket::release) says, and its next claim has a
+    /// permit.
+    async fn pace(&self, key: &RateKey, ask: &Ask, now: Timestamp) -> Result<Pace, Error>;
+
+    /// Releases the leases, and lets the operations wait for their turn. An operation whose lease was lost is left alone. One
+    /// that is to be cancelled waits for nothing: its lease is released only.
+    async fn wait_for_turn(
+        &self,
+        leases: &[Lease],
+        key: &RateKey,
+        now: Timestamp,
+    ) -> Result<(), Error>;
+
+    /// Returns the buckets that operations wait for, in the order of their names.
+    async fn list_rates_waited_for(&self) -> Result<Vec<RateKey>, Error>;
+
+    /// Removes up to `limit` buckets that nobody has asked since `before`, and returns how many. Those who wait for one that
+    /// is gone wait for a new one.
+    async fn remove_idle_rates(&self, before: Timestamp, limit: usize) -> Result<u64, Error>;
+}
