@@ -8,7 +8,7 @@ CREATE TABLE aws_rates (
 CREATE INDEX aws_rates_used ON aws_rates (used_at, key);
 
 -- An operation that waits for its turn: for which bucket, since when, and when that is expected to be. `waits_in` is the key of its
--- group. Until then it is due at the end of time. An operation that has had its turn has a permit.
+-- group. It is due an hour after it began to wait, whatever becomes of those who release it. What has had its turn has a permit.
 ALTER TABLE operations ADD COLUMN waits_for TEXT;
 ALTER TABLE operations ADD COLUMN waits_in TEXT;
 ALTER TABLE operations ADD COLUMN waits_since INTEGER;

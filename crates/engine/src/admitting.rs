@@ -52,6 +52,7 @@ impl Engine {
             Some(ask) => match store.pace(key, &ask, now).await {
                 Ok(pace) => governor.given(key, &pace, count, now),
                 Err(error) => {
+                    governor.note(key, ask.report);
                     // Without the store they end where they stand. And nobody waits for a bucket that cannot be read.
                     warn!(error = %ucp_model::chain(&error), rate = %key, "the rate is not known");
                     return claimed;
@@ -93,9 +94,17 @@ impl Engine {
             let Some(ask) = governor.ask(&key, 0, now) else {
                 continue;
             };
-            let pace = self.store().pace(&key, &ask, now).await?;
-            governor.given(&key, &pace, 0, now);
-            released += pace.released;
+            match self.store().pace(&key, &ask, now).await {
+                Ok(pace) => {
+                    governor.given(&key, &pace, 0, now);
+                    released += pace.released;
+                }
+                // The other buckets do not wait for this one.
+                Err(error) => {
+                    governor.note(&key, ask.report);
+                    warn!(error = %ucp_model::chain(&error), rate = %key, "the rate is not known");
+                }
+            }
         }
         Ok(released)
     }
@@ -126,8 +135,8 @@ impl Engine {
             key,
             CallReport {
                 taken: u32::from(is_taken),
-                refused: 0,
                 unbudgeted: u32::from(!is_budgeted),
+                ..CallReport::default()
             },
         );
         if is_refused {
@@ -135,8 +144,30 @@ impl Engine {
         }
     }
 
+    /// Notes that a change has failed since the service of its type takes no more.
+    pub(crate) fn failed(&self, key: &RateKey) {
+        let failed = CallReport {
+            failed: 1,
+            ..CallReport::default()
+        };
+        if let Some(governor) = &self.governor {
+            governor.note(key, failed);
+        }
+    }
+
+    /// Gives a call back that was not made.
+    pub(crate) fn give_back(&self, key: &RateKey) {
+        let unused = CallReport {
+            unused: 1,
+            ..CallReport::default()
+        };
+        if let Some(governor) = &self.governor {
+            governor.note(key, unused);
+        }
+    }
+
     /// Tells the bucket at once that AWS has refused a call for coming too early.
-    pub(crate) async fn slow_down(&self, key: &RateKey) {
+    async fn slow_down(&self, key: &RateKey) {
         let Some(governor) = &self.governor else {
             return;
         };
@@ -145,6 +176,7 @@ impl Engine {
             ..CallReport::default()
         };
         governor.note(key, refused);
+        governor.drop_ahead(key);
         let now = self.now();
         let Some(ask) = governor.ask(key, 0, now) else {
             return;

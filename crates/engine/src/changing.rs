@@ -42,6 +42,9 @@ impl Stepper<'_> {
         let is_budgeted = self.permit.take().is_some();
         let reply = self.turn.call(&mut self.claimed.lease, call).await?;
         self.engine.called(&rate, is_budgeted, &reply).await;
+        if reply.as_ref().is_ok_and(is_throttled) {
+            self.engine.failed(&rate);
+        }
         let action = intent.action();
         match &reply {
             Ok(progress) => debug!(%action, request.token = %progress.request_token, "sent"),
@@ -90,11 +93,8 @@ impl Stepper<'_> {
         let scope = &work(&self.claimed.operation.work)?.scope;
         let call = cloud.get_resource_request_status(scope, request);
         let reply = self.turn.call(&mut self.claimed.lease, call).await?;
-        if let Ok(progress) = &reply
-            && let ProgressStatus::Failed { code, .. } = &progress.status
-            && *code == HandlerErrorCode::Throttling
-        {
-            self.engine.slow_down(&mutations(scope)).await;
+        if reply.as_ref().is_ok_and(is_throttled) {
+            self.engine.failed(&mutations(scope));
         }
         Ok(self.told(reply))
     }
@@ -109,6 +109,14 @@ impl Stepper<'_> {
         let call = cloud.cancel_resource_request(scope, request);
         let reply = self.turn.call(&mut self.claimed.lease, call).await?;
         Ok(self.told(reply))
+    }
+}
+
+/// Whether a change has failed since the service of its type takes no more.
+fn is_throttled(progress: &Progress) -> bool {
+    match &progress.status {
+        ProgressStatus::Failed { code, .. } => *code == HandlerErrorCode::Throttling,
+        ProgressStatus::Running | ProgressStatus::Success | ProgressStatus::Canceled => false,
     }
 }
 

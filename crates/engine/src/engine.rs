@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,6 +62,14 @@ pub struct Settings {
     pub pacing: Option<Pacing>,
 }
 
+/// Operations that were claimed.
+pub(crate) struct Claims {
+    /// How many there were.
+    pub(crate) count: usize,
+    /// Those of them that may be stepped now. The others wait for their turn to call AWS.
+    pub(crate) admitted: Vec<Claimed>,
+}
+
 /// Steps claimed operations.
 pub struct Engine {
     pub(crate) parts: Parts,
@@ -100,33 +108,38 @@ impl Engine {
         &self.parts
     }
 
-    /// Claims up to `limit` due operations. Those that have to wait for their turn to call AWS are not among them.
-    pub async fn claim(&self, limit: usize) -> Result<Vec<Claimed>, Abandoned> {
-        let Settings { owner, lease, .. } = &self.settings;
-        let store = &self.parts.store;
-        let claimed = store.claim_due_operations(owner, self.now(), *lease, limit);
-        Ok(self.admit(claimed.await?).await)
-    }
-
     /// Claims what there is room for.
-    pub(crate) async fn claim_for(&self, room: &Room) -> Result<Vec<Claimed>, Abandoned> {
+    pub(crate) async fn claim(&self, room: &Room) -> Result<Claims, Abandoned> {
         self.plans.forget_idle(self.now());
         let Room { limit, crowded } = room;
-        if crowded.is_empty() {
-            return self.claim(*limit).await;
-        }
         let Settings { owner, lease, .. } = &self.settings;
-        let store = &self.parts.store;
-        let claimed = store.claim_elsewhere(owner, self.now(), *lease, *limit, crowded);
-        Ok(self.admit(claimed.await?).await)
+        let (store, now) = (&self.parts.store, self.now());
+        let claimed = match crowded.is_empty() {
+            true => {
+                store
+                    .claim_due_operations(owner, now, *lease, *limit)
+                    .await?
+            }
+            false => {
+                let claimed = store.claim_elsewhere(owner, now, *lease, *limit, crowded);
+                claimed.await?
+            }
+        };
+        Ok(Claims {
+            count: claimed.len(),
+            admitted: self.admit(claimed).await,
+        })
     }
 
     /// Claims all due operations and steps them one after the other. Returns how many there were.
     pub async fn run_due(&self) -> Result<usize, Abandoned> {
         self.release_turns().await?;
-        let claimed = self.claim(usize::MAX).await?;
-        let count = claimed.len();
-        for claimed in claimed {
+        let everywhere = Room {
+            limit: usize::MAX,
+            crowded: BTreeSet::new(),
+        };
+        let Claims { count, admitted } = self.claim(&everywhere).await?;
+        for claimed in admitted {
             self.step(claimed).await?;
         }
         Ok(count)
@@ -184,6 +197,7 @@ impl Engine {
             let stepper = Stepper {
                 engine: self,
                 permit: claimed.has_permit.then(|| key_of(&claimed)).flatten(),
+                has_written: false,
                 turn,
                 claimed,
                 schema,
@@ -270,6 +284,8 @@ pub(crate) struct Stepper<'a> {
     pub(crate) turn: Turn<'a>,
     /// The bucket that has given a call, which was not made yet.
     pub(crate) permit: Option<RateKey>,
+    /// Whether a step was written.
+    has_written: bool,
     pub(crate) claimed: Claimed,
     /// `None` if the type is no longer known, or if the operation has no type.
     pub(crate) schema: Option<Arc<ResourceSchema>>,
@@ -281,10 +297,10 @@ pub(crate) struct Stepper<'a> {
 }
 
 impl Drop for Stepper<'_> {
-    /// A call that was not needed is there for another operation.
+    /// A call that was not needed is there for another operation. If nothing was written, the operation may still have it.
     fn drop(&mut self) {
-        if let (Some(key), Some(governor)) = (self.permit.take(), &self.engine.governor) {
-            governor.give_back(&key, self.engine.now());
+        if let Some(key) = self.permit.take().filter(|_| self.has_written) {
+            self.engine.give_back(&key);
         }
     }
 }
@@ -368,6 +384,7 @@ impl Stepper<'_> {
             Ok(lease) => lease,
             Err(error) => return Ok(Err(taken(error, &operation)?)),
         };
+        self.has_written = true;
         self.turn.end();
         self.engine.parts.progress.progressed(&operation);
         self.claimed.operation = operation;
@@ -377,7 +394,7 @@ impl Stepper<'_> {
     }
 
     async fn finish(
-        &self,
+        &mut self,
         mut operation: Operation,
         reference: Option<ReferenceChange>,
         leftover: Option<NewLeftover>,
@@ -407,6 +424,7 @@ impl Stepper<'_> {
         if let Err(error) = store.finish_operation(&self.claimed.lease, finish).await {
             return Ok(Err(taken(error, &operation)?));
         }
+        self.has_written = true;
         // Those who wait are shown what is stored.
         let kept = ucp_store::rules::kept(&operation);
         self.engine.parts.progress.progressed(&kept);

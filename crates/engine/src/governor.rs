@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ucp_model::{CallReport, RELEASE_INTERVAL, RateKey, Timestamp};
-use ucp_store::{Ask, Claimed, Pace};
+use ucp_store::{Ask, CONDEMNED, Claimed, Pace};
 
 /// How long calls can be made that were taken ahead.
 const LAPSES_AFTER: Duration = Duration::from_secs(1);
@@ -20,6 +20,8 @@ const AHEAD_MAX: u32 = 64;
 const DISCOVERY: Duration = Duration::from_secs(2);
 /// How long what came of calls is known to this process alone, at most, while somebody asks for budget.
 const REPORTED_AFTER: Duration = Duration::from_secs(1);
+/// The longest time for which a bucket is not asked that somebody waits for.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// How long a bucket is remembered that nobody asks.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(60);
 
@@ -58,6 +60,9 @@ struct Budget {
     /// What the bucket has not been told yet.
     report: CallReport,
     asked_at: Timestamp,
+    /// How often operations began to wait for it, and how often when it was asked last.
+    waits: u64,
+    waits_told: u64,
     /// When there is something to give to those who wait, if anybody does.
     next_at: Option<Timestamp>,
 }
@@ -75,6 +80,14 @@ impl Budget {
         allowed
     }
 
+    fn take_ahead(&mut self, calls: u32, now: Timestamp) {
+        if now >= self.lapses_at {
+            self.ahead = 0;
+        }
+        self.ahead = self.ahead.saturating_add(calls);
+        self.lapses_at = now.after(LAPSES_AFTER);
+    }
+
     fn count(&mut self, calls: u32, now: Timestamp) {
         let passed = now.since(self.interval_from);
         if passed >= RELEASE_INTERVAL {
@@ -88,7 +101,8 @@ impl Budget {
     }
 
     /// Returns how many calls to take ahead: as many as were made lately.
-    fn wanted_ahead(&self) -> u32 {
+    fn wanted_ahead(&mut self, now: Timestamp) -> u32 {
+        self.count(0, now);
         self.recent.max(self.before).min(AHEAD_MAX)
     }
 }
@@ -121,9 +135,10 @@ impl Governor {
         }
         let ahead = match count {
             0 => 0,
-            _ => budget.wanted_ahead(),
+            _ => budget.wanted_ahead(now),
         };
         budget.asked_at = now;
+        budget.waits_told = budget.waits;
         Some(Ask {
             report: std::mem::take(&mut budget.report),
             wants: count.saturating_add(ahead),
@@ -138,9 +153,14 @@ impl Governor {
         let budget = state.budgets.entry(key.clone()).or_default();
         let allowed = pace.given.min(count);
         budget.count(allowed, now);
-        budget.ahead = pace.given - allowed;
-        budget.lapses_at = now.after(LAPSES_AFTER);
-        budget.next_at = pace.is_waited_for.then_some(pace.next_at);
+        if pace.given > 0 {
+            budget.take_ahead(pace.given - allowed, now);
+        }
+        // Others may have begun to wait while the bucket answered. And a clock may be set back.
+        if pace.is_waited_for || budget.waits == budget.waits_told {
+            let next_at = pace.next_at.min(now.after(LONGEST_PAUSE));
+            budget.next_at = pace.is_waited_for.then_some(next_at);
+        }
         allowed
     }
 
@@ -148,6 +168,7 @@ impl Governor {
     pub(crate) fn is_waited_for(&self, key: &RateKey, now: Timestamp) {
         let mut state = self.state();
         let budget = state.budgets.entry(key.clone()).or_default();
+        budget.waits += 1;
         let next_at = now.after(RELEASE_INTERVAL);
         budget.next_at = budget.next_at.or(Some(next_at));
     }
@@ -159,15 +180,11 @@ impl Governor {
         budget.report = budget.report.with(report);
     }
 
-    /// Takes back a call that was not made.
-    pub(crate) fn give_back(&self, key: &RateKey, now: Timestamp) {
+    /// Forgets what was taken ahead: AWS takes less than the bucket knew then.
+    pub(crate) fn drop_ahead(&self, key: &RateKey) {
         let mut state = self.state();
         let budget = state.budgets.entry(key.clone()).or_default();
-        if now >= budget.lapses_at {
-            budget.ahead = 0;
-            budget.lapses_at = now.after(LAPSES_AFTER);
-        }
-        budget.ahead = budget.ahead.saturating_add(1);
+        budget.ahead = 0;
     }
 
     /// Returns the buckets to be asked now, since somebody waits for them or they have not been told what came of calls.
@@ -199,7 +216,7 @@ impl Governor {
     /// Whether it is time to ask the store for what waits.
     pub(crate) fn discovers(&self, now: Timestamp) -> bool {
         let mut state = self.state();
-        let is_fresh = |at: Timestamp| now.since(at) < DISCOVERY;
+        let is_fresh = |at: Timestamp| at <= now && now.since(at) < DISCOVERY;
         if state.discovered_at.is_some_and(is_fresh) {
             return false;
         }
@@ -208,11 +225,14 @@ impl Governor {
     }
 }
 
-/// Returns the bucket from which an operation needs a call before it is stepped. One that is to be cancelled needs none.
+/// Returns the bucket from which an operation needs a call before it is stepped. One that is to be
+/// cancelled or given up needs none.
 pub(crate) fn key_of(claimed: &Claimed) -> Option<RateKey> {
     let operation = &claimed.operation;
+    let is_given_up = claimed.lease.takeovers >= CONDEMNED;
     match operation.header.cancel_requested_at {
         Some(_) => None,
+        None if is_given_up => None,
         None => operation.work.rate_key(),
     }
 }

@@ -10,6 +10,7 @@ use ucp_store::Lease;
 use crate::Engine;
 use crate::Pulse;
 use crate::abandoned::Abandoned;
+use crate::engine::Claims;
 use crate::slots::Slots;
 
 /// How long a claim that is under way may go on after a shutdown request. A claim that is given up may have leased
@@ -108,22 +109,21 @@ impl Workers {
                 self.pulse.beat(self.poll_interval);
                 return self.poll_interval;
             }
-            let claimed = match self.engine.claim_for(&room).await {
-                Ok(claimed) => claimed,
+            let Claims { count, admitted } = match self.engine.claim(&room).await {
+                Ok(claims) => claims,
                 Err(abandoned) => {
                     report(&abandoned);
                     return self.poll_interval.max(PAUSE);
                 }
             };
             self.pulse.beat(self.poll_interval);
-            let (count, is_all) = (claimed.len(), claimed.len() < room.limit);
-            for claimed in claimed {
+            for claimed in admitted {
                 let engine = Arc::clone(&self.engine);
                 let (lease, scope) = (claimed.lease.clone(), claimed.operation.work.scope_key());
                 let step = steps.spawn(async move { engine.step(claimed).await });
                 leases.insert(step.id(), lease, scope);
             }
-            if is_all {
+            if count < room.limit {
                 let until_next = self.until_next_due(&room.crowded).await;
                 return leases.idle.sleep(count, until_next, self.poll_interval);
             }

@@ -3,8 +3,8 @@
 //! A bucket begins slowly and gives half as much again each second, as long as more is asked of it than it gives (slow start).
 //! When AWS refuses a call for coming too early, the rate is halved, and grows by equal amounts from there: first back to
 //! just below the rate that AWS was seen to take, then by little, to find out whether AWS takes more (additive increase,
-//! multiplicative decrease). Between two refusals AWS's own bucket went from empty to empty, so the calls that it took
-//! in between are its rate.
+//! multiplicative decrease). If calls wait all the time between two refusals, AWS's own bucket goes from empty to empty, so
+//! the calls that it takes in between are its rate.
 
 use std::fmt;
 use std::str::FromStr;
@@ -74,8 +74,12 @@ pub struct CallReport {
     pub taken: u32,
     /// How many AWS has refused since they came too early.
     pub refused: u32,
+    /// How many changes have failed since the service of their type takes no more.
+    pub failed: u32,
     /// How many were made without budget, which is taken from the bucket afterwards.
     pub unbudgeted: u32,
+    /// How many were taken from the bucket and not made.
+    pub unused: u32,
 }
 
 impl CallReport {
@@ -85,7 +89,9 @@ impl CallReport {
         Self {
             taken: self.taken.saturating_add(other.taken),
             refused: self.refused.saturating_add(other.refused),
+            failed: self.failed.saturating_add(other.failed),
             unbudgeted: self.unbudgeted.saturating_add(other.unbudgeted),
+            unused: self.unused.saturating_add(other.unused),
         }
     }
 }
@@ -105,6 +111,8 @@ const RECOVERY_SECS: f64 = 4.0;
 const PROBING_SECS: f64 = 100.0;
 /// Refusals in this time are one event: the calls were made before the first of them was known.
 const ONE_EVENT: Duration = Duration::from_secs(1);
+/// Failures of services in this time are one event: the changes began before the first of them had failed.
+const ONE_FAILURE: Duration = Duration::from_secs(30);
 /// The longest time that counts as one in which more was asked than given.
 const LONGEST_GROWTH: Duration = Duration::from_secs(2);
 /// The time between two releases of what waits.
@@ -181,24 +189,42 @@ impl RateBucket {
     /// Settles what has happened until `now`: what the processes report, and the time that has passed. `ceiling` is the rate
     /// that the operator sets.
     pub fn settle(&mut self, report: CallReport, ceiling: Option<f64>, now: Timestamp) {
+        if now < self.settled_at {
+            self.set_back(now);
+        }
         let passed = now.since(self.settled_at);
-        self.settled_at = self.settled_at.max(now);
+        self.settled_at = now;
         if self.is_short {
             self.grow(passed.min(LONGEST_GROWTH).as_secs_f64());
+        } else {
+            // AWS's bucket may have been full meanwhile.
+            self.counted_from = None;
         }
         self.taken = self.taken.saturating_add(u64::from(report.taken));
         if report.refused > 0 {
             self.slow_down(now);
+        } else if report.failed > 0 {
+            self.hold_back(now);
         }
         let highest = ceiling.unwrap_or(HIGHEST_RATE).min(HIGHEST_RATE);
         self.rate = self.rate.min(highest).max(LOWEST_RATE.min(highest));
         let refilled = self.tokens + passed.as_secs_f64() * self.rate;
         let capacity = self.capacity();
+        // What is given back was taken before.
+        let tokens = refilled.min(capacity) + f64::from(report.unused);
         // Debts have an end: calls without budget are few, and must not keep others waiting for long.
-        self.tokens = (refilled.min(capacity) - f64::from(report.unbudgeted)).max(-capacity);
+        self.tokens = (tokens - f64::from(report.unbudgeted)).max(-capacity);
         if report.refused > 0 {
             self.tokens = self.tokens.min(0.0);
         }
+    }
+
+    /// The clock was set back.
+    fn set_back(&mut self, now: Timestamp) {
+        self.settled_at = now;
+        self.released_until = self.released_until.min(now);
+        self.slowed_at = None;
+        self.counted_from = None;
     }
 
     fn grow(&mut self, seconds: f64) {
@@ -212,27 +238,50 @@ impl RateBucket {
         };
     }
 
+    /// AWS has refused a call. What it has taken since the last refusal is learned, if more was asked for all the time, and if it
+    /// has taken anything: what refuses everything has no rate.
     fn slow_down(&mut self, now: Timestamp) {
-        let is_known = |at: Timestamp| now.since(at) < ONE_EVENT;
-        if self.slowed_at.is_some_and(is_known) {
+        if self.has_slowed(now, ONE_EVENT) {
             return;
         }
-        self.slowed_at = Some(now);
         let counted = self.counted_from.map(|from| now.since(from));
-        match counted {
-            Some(time) if time >= ONE_EVENT && self.taken > 0 => {
+        let counted = counted.filter(|time| *time >= ONE_EVENT && self.taken > 0);
+        let learned = match counted {
+            Some(time) => {
                 #[expect(clippy::cast_precision_loss, reason = "a rate has few digits")]
                 let seen = self.taken as f64 / time.as_secs_f64();
-                self.learned = Some(seen.min(self.rate));
+                seen.min(self.rate)
             }
-            Some(_) | None => {
-                let learned = self.learned.unwrap_or(self.rate);
-                self.learned = Some(learned.min(self.rate));
-            }
-        }
+            None => self.learned.unwrap_or(self.rate),
+        };
+        self.learned = Some(learned);
         self.counted_from = Some(now);
         self.taken = 0;
+        self.halve(now);
+    }
+
+    /// A change has failed since the service of its type takes no more. Such failures come late, and say nothing about what
+    /// Cloud Control takes.
+    fn hold_back(&mut self, now: Timestamp) {
+        if !self.has_slowed(now, ONE_FAILURE) {
+            self.learned = self.learned.or(Some(self.rate));
+            self.counted_from = None;
+            self.halve(now);
+        }
+    }
+
+    fn has_slowed(&self, now: Timestamp, within: Duration) -> bool {
+        self.slowed_at.is_some_and(|at| now.since(at) < within)
+    }
+
+    fn halve(&mut self, now: Timestamp) {
+        self.slowed_at = Some(now);
         self.rate /= 2.0;
+    }
+
+    /// Returns whether it has nothing to give.
+    pub fn is_empty(&self) -> bool {
+        self.tokens < 1.0
     }
 
     /// Takes up to `wanted` calls, and returns how many there were.
@@ -298,23 +347,34 @@ mod tests {
         }
     }
 
+    const START: Timestamp = Timestamp::from_millis(1_000_000);
+
     struct Run {
+        end: Timestamp,
         seconds: f64,
         calls: u32,
         refused_late: u32,
     }
 
-    /// Makes `wanted` calls at once, each again a second after it was refused.
     fn run(rate: f64, burst: f64, wanted: u32) -> Run {
-        let mut now = Timestamp::from_millis(1_000_000);
-        let begin = now;
+        run_from(&mut RateBucket::new(START), START, rate, burst, wanted)
+    }
+
+    /// Makes `wanted` calls at once, each again a second after it was refused.
+    fn run_from(
+        bucket: &mut RateBucket,
+        begin: Timestamp,
+        rate: f64,
+        burst: f64,
+        wanted: u32,
+    ) -> Run {
+        let mut now = begin;
         let mut aws = Aws {
             rate,
             burst,
             tokens: burst,
             at: now,
         };
-        let mut bucket = RateBucket::new(now);
         let (mut waiting, mut again) = (wanted, Vec::<Timestamp>::new());
         let (mut done, mut calls, mut refused_late) = (0, 0, 0);
         let mut report = CallReport::default();
@@ -351,10 +411,91 @@ mod tests {
             assert!(now.since(begin) < Duration::from_secs(100_000));
         }
         Run {
+            end: now,
             seconds: now.since(begin).as_secs_f64(),
             calls,
             refused_late,
         }
+    }
+
+    /// Asks for one call each 200 ms for a time, all of which AWS refuses.
+    fn refuse_all(bucket: &mut RateBucket, from: Timestamp, time: Duration) -> Timestamp {
+        let end = from.after(time);
+        let mut now = from;
+        while now < end {
+            bucket.settle(CallReport::default(), None, now);
+            if bucket.take(1) > 0 {
+                let refused = CallReport {
+                    refused: 1,
+                    ..CallReport::default()
+                };
+                bucket.settle(refused, None, now);
+            }
+            now = now.after(RELEASE_INTERVAL);
+        }
+        now
+    }
+
+    #[test]
+    fn a_pause_teaches_nothing() {
+        let mut bucket = RateBucket::new(START);
+        let first = run_from(&mut bucket, START, 5.0, 5.0, 200);
+        let later = first.end.after(Duration::from_secs(30 * 60));
+        let second = run_from(&mut bucket, later, 5.0, 5.0, 200);
+        let third = run_from(&mut bucket, second.end, 5.0, 5.0, 200);
+        for run in [first, second, third] {
+            assert!(run.seconds <= 50.0, "{} s", run.seconds);
+        }
+    }
+
+    #[test]
+    fn it_recovers_from_an_outage() {
+        let mut bucket = RateBucket::new(START);
+        let before = run_from(&mut bucket, START, 5.0, 5.0, 200);
+        let after = refuse_all(&mut bucket, before.end, Duration::from_secs(120));
+        let run = run_from(&mut bucket, after, 5.0, 5.0, 200);
+        assert!(run.seconds <= 60.0, "{} s", run.seconds);
+    }
+
+    #[test]
+    fn failures_of_a_service_hold_back_for_a_moment() {
+        let mut bucket = RateBucket::new(START);
+        let before = run_from(&mut bucket, START, 5.0, 5.0, 200);
+        let mut now = before.end;
+        for _ in 0..15 {
+            let failed = CallReport {
+                failed: 1,
+                taken: 1,
+                ..CallReport::default()
+            };
+            bucket.settle(failed, None, now);
+            bucket.take(1_000);
+            now = now.after(Duration::from_secs(2));
+        }
+        let run = run_from(&mut bucket, now, 5.0, 5.0, 200);
+        assert!(run.seconds <= 55.0, "{} s", run.seconds);
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_stops_nothing() {
+        let mut bucket = RateBucket::new(START);
+        let before = run_from(&mut bucket, START, 5.0, 5.0, 50);
+        let earlier = before.end.before(Duration::from_secs(3_600));
+        let run = run_from(&mut bucket, earlier, 5.0, 5.0, 200);
+        assert!(run.seconds <= 50.0, "{} s", run.seconds);
+    }
+
+    #[test]
+    fn what_is_not_used_is_there_for_others() {
+        let mut bucket = RateBucket::new(START);
+        let all = bucket.take(1_000);
+        assert_eq!(bucket.take(1), 0);
+        let unused = CallReport {
+            unused: all,
+            ..CallReport::default()
+        };
+        bucket.settle(unused, None, START);
+        assert_eq!(bucket.take(1_000), all);
     }
 
     #[test]
@@ -377,6 +518,7 @@ mod tests {
                 seconds,
                 calls,
                 refused_late,
+                ..
             } = run(rate, burst, wanted);
             let ratio = seconds / f64::from(wanted) * rate;
             let share = f64::from(refused_late) / f64::from(calls);

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use ucp_model::operation::{Header, Work};
-use ucp_model::{CorrelationId, GroupId, Operation, OperationId, RateKey, ReferenceId, Timestamp};
-use ucp_store::{Cipher, Error, Lease, NewLook, Sealed, SealedPlace, WAITS_FOR_TURN};
+use ucp_model::{CorrelationId, GroupId, Operation, OperationId, ReferenceId, Timestamp};
+use ucp_store::{Cipher, Error, Lease, NewLook, Sealed, SealedPlace};
 
 use crate::busy::{ended_last_on, live_on};
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
@@ -98,9 +98,10 @@ pub(crate) fn read(row: &Row) -> Result<Operation, Error> {
     let parent: Option<&str> = row.get("parent")?;
     let time = |column| Ok::<_, Error>(row.get::<Option<i64>>(column)?.map(Timestamp::from_millis));
     let waits_for: Option<&str> = row.get("waits_for")?;
+    let due_at = Timestamp::from_millis(row.get("due_at")?);
     let due_at = match waits_for {
-        Some(_) => time("next_try_at")?.unwrap_or(WAITS_FOR_TURN),
-        None => Timestamp::from_millis(row.get("due_at")?),
+        Some(_) => time("next_try_at")?.unwrap_or(due_at),
+        None => due_at,
     };
     let header = Header {
         id,
@@ -109,7 +110,8 @@ pub(crate) fn read(row: &Row) -> Result<Operation, Error> {
         caller: body.caller,
         accepted_at: Timestamp::from_millis(row.get("accepted_at")?),
         due_at,
-        waits_for: waits_for.map(rate_key).transpose()?,
+        // A name of a later version is not told.
+        waits_for: waits_for.and_then(|name| name.parse().ok()),
         cancel_requested_at: time("cancel_requested_at")?,
         ended_at: time("ended_at")?,
     };
@@ -174,12 +176,6 @@ pub(crate) async fn insert(
     transaction.wake();
     let keeps_look = row.map(|row| row.flag("keeps_look")).transpose()?;
     Ok(keeps_look.unwrap_or_default())
-}
-
-/// Reads the name of a bucket.
-pub(crate) fn rate_key(text: &str) -> Result<RateKey, Error> {
-    let key = text.parse();
-    key.map_err(|_| Error::Corrupt(format!("'{text}' names no bucket")))
 }
 
 /// Converts the generation of a lease to a column value. No row has one that is too large.

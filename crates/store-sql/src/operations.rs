@@ -31,7 +31,7 @@ statements! {
     /// (`$11`).
     STEP = ["UPDATE operations SET
             status = $4, held_target_key = $5, document = COALESCE($6, document), look = NULL, lease_expires_at = $7,
-            takeovers = 0, has_permit = 0,
+            takeovers = 0, has_permit = 0, waits_for = NULL,
             due_at = CASE
                 WHEN $9 = 0 AND cancel_requested_at < $8 AND (ended_children <= $11 OR cancel_requested_at < $12)
                     THEN cancel_requested_at
@@ -48,7 +48,8 @@ statements! {
         WHERE id = $1"];
     FINISH = ["UPDATE operations SET
             status = $4, target_key = $5, due_at = $6, ended_at = $6, body = $7, desired = NULL, document = NULL, look = NULL,
-            held_target_key = NULL, held_group_key = NULL, lease_owner = NULL, lease_expires_at = NULL, request_key = NULL
+            held_target_key = NULL, held_group_key = NULL, lease_owner = NULL, lease_expires_at = NULL, request_key = NULL,
+            waits_for = NULL
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     /// In terms that no index of live operations matches, so that the id leads to the row.
     REQUEST_CANCEL = ["UPDATE operations SET

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use ucp_model::{OperationId, RateBucket, RateKey, Served, Timestamp};
 use ucp_store::rules::{in_turn, weight_of};
-use ucp_store::{Ask, Error, Lease, Pace, Rates, WAITS_FOR_TURN};
+use ucp_store::{Ask, Error, LONGEST_WAIT, Lease, Pace, Rates};
 
 use crate::Sql;
 use crate::database::{Abort, Transaction, statements, transaction, values};
 use crate::json::{from_json, parsed, to_json};
-use crate::operation_row::{generation, rate_key};
+use crate::operation_row::generation;
 
 /// The most operations that have their turn at once.
 const RELEASED_MAX: u32 = 1_000;
@@ -20,7 +20,7 @@ const GROUPS_MAX: u32 = 1_000;
 statements! {
     /// Makes the bucket or locks it.
     BUCKET = ["INSERT INTO aws_rates (key, used_at, bucket) VALUES ($1, $2, $3)
-        ON CONFLICT (key) DO UPDATE SET used_at = CASE WHEN aws_rates.used_at > $2 THEN aws_rates.used_at ELSE $2 END
+        ON CONFLICT (key) DO UPDATE SET used_at = CASE WHEN aws_rates.used_at > $2 - 60000 THEN aws_rates.used_at ELSE $2 END
         RETURNING bucket, CAST(CASE WHEN (
             SELECT id FROM operations WHERE waits_for = $1 AND ended_at IS NULL
             ORDER BY waits_in, waits_since, id LIMIT 1
@@ -61,11 +61,11 @@ statements! {
         postgres "CAST($1::json ->> id AS BIGINT) WHERE id = ANY(ARRAY(SELECT json_object_keys($1::json)))"
         sqlite "turns.value FROM json_each($1) AS turns WHERE operations.id = turns.key";
     /// The leases are a JSON array of arrays: the id, the owner and the generation. One that is to be cancelled waits for
-    /// nothing.
-    WAIT = ["UPDATE operations SET lease_owner = NULL, lease_expires_at = NULL, takeovers = 0,
-            waits_for = CASE WHEN cancel_requested_at IS NULL THEN $2 END,
-            due_at = CASE WHEN cancel_requested_at IS NULL THEN CAST($3 AS BIGINT) ELSE due_at END,
-            waits_in = COALESCE(group_key, ''), waits_since = $4, next_try_at = $5 FROM "]
+    /// nothing, nor does one that has been released meanwhile.
+    WAIT = ["UPDATE operations SET lease_owner = NULL, lease_expires_at = NULL,
+            waits_for = CASE WHEN cancel_requested_at IS NULL AND has_permit = 0 THEN $2 END,
+            due_at = CASE WHEN cancel_requested_at IS NULL AND has_permit = 0 THEN CAST($3 AS BIGINT) ELSE due_at END,
+            waits_in = COALESCE(group_key, ''), waits_since = accepted_at, next_try_at = $4 FROM "]
         postgres "(SELECT lease->>0 AS id, lease->>1 AS owner, CAST(lease->>2 AS BIGINT) AS generation
                 FROM json_array_elements($1::json) AS leases(lease) ORDER BY 1) AS due
             WHERE operations.id = due.id AND operations.lease_owner = due.owner
@@ -98,10 +98,14 @@ impl Rates for Sql {
             let Some(row) = row.await? else {
                 return Err(Error::Corrupt("a bucket was not written".to_owned()).into());
             };
-            let mut bucket: RateBucket = from_json(row.get("bucket")?)?;
+            // One that cannot be read, such as that of a later version, begins anew.
+            let bucket = from_json(row.get("bucket")?);
+            let mut bucket = bucket.unwrap_or_else(|_| RateBucket::new(now));
             bucket.settle(ask.report, ask.ceiling, now);
             let (mut released, mut is_waited_for) = (0, row.flag("is_waited_for")?);
-            if is_waited_for {
+            if is_waited_for && bucket.is_empty() {
+                bucket.take(1);
+            } else if is_waited_for {
                 let counted =
                     tx.fetch_optional(COUNT, values![name.as_str(), i64::from(RELEASED_MAX)]);
                 let counted = counted
@@ -112,7 +116,7 @@ impl Rates for Sql {
                 let counted = counted.unwrap_or_default();
                 let wanted = bucket.take(counted);
                 released = release(&mut tx, &name, &mut bucket, ask, wanted, now).await?;
-                is_waited_for = wanted < counted || counted == RELEASED_MAX;
+                is_waited_for = released < counted || counted == RELEASED_MAX;
             }
             let given = match is_waited_for {
                 true => 0,
@@ -160,8 +164,7 @@ impl Rates for Sql {
             let values = values![
                 held.as_str(),
                 name.as_str(),
-                WAITS_FOR_TURN.as_millis(),
-                now.as_millis(),
+                now.after(LONGEST_WAIT).as_millis(),
                 next_try_at.as_millis(),
             ];
             tx.execute(WAIT, values).await?;
@@ -171,7 +174,12 @@ impl Rates for Sql {
 
     async fn list_rates_waited_for(&self) -> Result<Vec<RateKey>, Error> {
         let rows = self.database.read(WAITED_FOR, values![]).await?;
-        rows.iter().map(|row| rate_key(row.get("name")?)).collect()
+        let mut keys = Vec::with_capacity(rows.len());
+        for row in &rows {
+            // Those of later versions are left to these.
+            keys.extend(row.get::<&str>("name")?.parse::<RateKey>());
+        }
+        Ok(keys)
     }
 
     async fn remove_idle_rates(&self, before: Timestamp, limit: usize) -> Result<u64, Error> {

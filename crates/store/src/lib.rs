@@ -51,7 +51,7 @@ pub use operations::{
 };
 pub use planes::{Planes, plane_keys};
 pub use precondition::{Precondition, Tags, Written};
-pub use rates::{Ask, Pace, Rates, WAITS_FOR_TURN};
+pub use rates::{Ask, LONGEST_WAIT, Pace, Rates};
 pub use recorded::{Adoption, Basis, NewLook, RecordedAlias, RecordedTarget};
 pub use refactors::{ApplyRefactor, Brought, REFACTORS_MAX, Refactors, refactor_place};
 pub use references::{Forgotten, ReferenceUpdate, References, reference_keys};

@@ -1,14 +1,16 @@
 //! The rates at which AWS is called, which all processes share, and the operations that wait for their turn.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use ucp_model::{CallReport, RateKey, Timestamp};
 
 use crate::{Error, Lease};
 
-/// When an operation is due that waits for its turn: as far as claims are concerned, at the end of time.
-pub const WAITS_FOR_TURN: Timestamp = Timestamp::from_millis(253_402_300_799_000);
+/// How long an operation waits for its turn until it can be claimed all the same. Its worker lets it wait again. So whatever
+/// becomes of the processes that release it, servers of earlier versions among them, it goes on.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(60 * 60);
 
 /// What a process asks of a bucket.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,13 +47,13 @@ pub trait Rates: Send + Sync {
     /// Buckets are made when they are first asked for.
     ///
     /// Those who wait have their turn by resource group: the one behind the group that was served last is next, in the order
-    /// of the keys of the groups, and then from the beginning. Of a group, those who have waited longest are first, then by
+    /// of the keys of the groups, and then from the beginning. Of a group, those accepted first are first, then by
     /// id. Whose turn it is is due when [`RateBucket::release`](ucp_model::RateBucket::release) says, and its next claim has a
     /// permit.
     async fn pace(&self, key: &RateKey, ask: &Ask, now: Timestamp) -> Result<Pace, Error>;
 
-    /// Releases the leases, and lets the operations wait for their turn. An operation whose lease was lost is left alone. One
-    /// that is to be cancelled waits for nothing: its lease is released only.
+    /// Releases the leases, and lets the operations wait for their turn, but not for longer than [`LONGEST_WAIT`]. An operation whose lease was lost is left alone. One
+    /// that is to be cancelled or has a permit waits for nothing: its lease is released only.
     async fn wait_for_turn(
         &self,
         leases: &[Lease],

@@ -117,7 +117,8 @@ impl Work {
         let work = self.resource()?;
         let changes = match (&work.state, work.kind) {
             (State::Accepted, Kind::Put | Kind::Delete) => !work.looks_only,
-            (State::Submitting(_), _) => true,
+            // What may have been sent is not held up: AWS may be carrying it out.
+            (State::Submitting(intent), _) => intent.unanswered == 0,
             (
                 State::Accepted
                 | State::Missing(_)

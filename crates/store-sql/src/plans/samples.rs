@@ -844,13 +844,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         (
             "rates::WAIT",
             (
-                values![
-                    r#"[["operation-4001","worker",1]]"#,
-                    "rate-1",
-                    9_000,
-                    9_000,
-                    9_000
-                ],
+                values![r#"[["operation-4001","worker",1]]"#, "rate-1", 9_000, 9_000],
                 3,
             ),
         ),

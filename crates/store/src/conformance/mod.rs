@@ -344,6 +344,7 @@ macro_rules! conformance {
             rates {
                 a_bucket_is_shared
                 what_waits_for_its_turn_is_not_claimed
+                what_nobody_releases_is_claimed_in_the_end
                 groups_have_their_turn_one_after_the_other
                 turns_are_shared_by_weight
                 a_cancel_waits_for_no_turn

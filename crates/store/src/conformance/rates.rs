@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ucp_model::{CallClass, CallReport, RateKey};
 
 use super::fixture::*;
-use crate::{Ask, Claimed, Lease, Pace, WAITS_FOR_TURN};
+use crate::{Ask, Claimed, LONGEST_WAIT, Lease, NewOperation, Pace};
 
 fn key() -> RateKey {
     RateKey {
@@ -116,10 +116,8 @@ pub async fn what_waits_for_its_turn_is_not_claimed(store: Engine) {
     drain(&store, 2).await;
     waiting(&store, &["rg"]).await;
     assert_eq!(claim(&store, at(1_000)).await, []);
-    assert_eq!(
-        store.next_claimable_at().await.unwrap(),
-        Some(WAITS_FOR_TURN)
-    );
+    let longest = at(2).after(LONGEST_WAIT);
+    assert_eq!(store.next_claimable_at().await.unwrap(), Some(longest));
     let operation = store.get_operation(operation_id(1)).await.unwrap().unwrap();
     assert_eq!(operation.header.waits_for, Some(key()));
     assert!(operation.header.due_at > at(2));
@@ -137,6 +135,28 @@ pub async fn what_waits_for_its_turn_is_not_claimed(store: Engine) {
     let lease = step.await.unwrap();
     store.release_lease(&lease).await.unwrap();
     assert!(!claim_one(&store, at(100)).await.has_permit);
+}
+
+/// Should nobody release it, it is claimed after an hour. It waits again, in its place.
+pub async fn what_nobody_releases_is_claimed_in_the_end(store: Engine) {
+    drain(&store, 2).await;
+    waiting(&store, &["rg"]).await;
+    let hour = 2 + 60 * 60;
+    assert_eq!(claim(&store, at(hour - 1)).await, []);
+    let claimed = claim_one(&store, at(hour)).await;
+    assert!(!claimed.has_permit);
+    let new = with(put(2, "-"), |new| new.reference = Some(alias("other")));
+    let accepted_at = at(100);
+    accept(&store, NewOperation { accepted_at, ..new }).await;
+    let other = claim_one(&store, at(hour)).await;
+    wait(&store, &[other], hour).await;
+    wait(&store, &[claimed], hour).await;
+    let ask = Ask {
+        ceiling: Some(1.0),
+        ..Ask::default()
+    };
+    assert_eq!(pace(&store, ask, hour + 1).await.released, 1);
+    assert_eq!(permitted(&store, hour + 2).await, [1]);
 }
 
 /// A group with much to do does not hold others up, however few have their turn at a time.

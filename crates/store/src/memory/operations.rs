@@ -103,6 +103,7 @@ impl Operations for Memory {
         let slot = &mut tables.leased(lease)?.slot;
         slot.takeovers = 0;
         slot.has_permit = false;
+        slot.waiting = None;
         let renewed = lease.stepped(now, term);
         slot.hold(&renewed);
         let target = tables.free_target(operation);
@@ -119,6 +120,7 @@ impl Operations for Memory {
             row.documents.document = document;
         }
         let header = &mut row.operation.header;
+        header.waits_for = None;
         header.cancel_requested_at = before.header.cancel_requested_at;
         if operation.header.cancel_requested_at.is_none()
             && let Some(asked_at) = before.header.cancel_requested_at
@@ -160,6 +162,7 @@ impl Operations for Memory {
         let cancel_requested_at = row.operation.header.cancel_requested_at;
         row.operation = rules::kept(&finish.operation).into_owned();
         row.operation.header.cancel_requested_at = cancel_requested_at;
+        row.operation.header.waits_for = None;
         row.documents = Documents::default();
         row.target = None;
         row.slot.held = None;

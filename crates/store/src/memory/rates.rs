@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use ucp_model::{GroupId, OperationId, RateBucket, RateKey, Timestamp};
@@ -6,7 +7,7 @@ use ucp_model::{GroupId, OperationId, RateBucket, RateKey, Timestamp};
 use super::Memory;
 use super::tables::{Bucket, Row, Tables, Waiting};
 use crate::rules::in_turn;
-use crate::{Ask, Error, Lease, Pace, Rates};
+use crate::{Ask, Error, LONGEST_WAIT, Lease, Pace, Rates};
 
 #[async_trait]
 impl Rates for Memory {
@@ -41,7 +42,10 @@ impl Rates for Memory {
             rate: bucket.rate(),
             next_at: bucket.next_at(),
         };
-        let used_at = now;
+        let used_at = match tables.rates.get(key) {
+            Some(kept) if now < kept.used_at.after(Duration::from_secs(60)) => kept.used_at,
+            Some(_) | None => now,
+        };
         tables.rates.insert(key.clone(), Bucket { bucket, used_at });
         Ok(pace)
     }
@@ -63,15 +67,18 @@ impl Rates for Memory {
                 continue;
             };
             row.slot.held = None;
-            row.slot.takeovers = 0;
+            let has_permit = row.slot.has_permit;
             let header = &mut row.operation.header;
-            if header.cancel_requested_at.is_some() {
+            if header.cancel_requested_at.is_some() || has_permit {
                 continue;
             }
             header.waits_for = Some(key.clone());
             header.due_at = due_at;
-            let (key, since) = (key.clone(), now);
-            row.slot.waiting = Some(Waiting { key, since });
+            row.slot.waiting = Some(Waiting {
+                key: key.clone(),
+                since: header.accepted_at,
+                until: now.after(LONGEST_WAIT),
+            });
         }
         Ok(())
     }

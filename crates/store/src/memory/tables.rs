@@ -12,7 +12,7 @@ use crate::rules::{Alias, Claimant};
 use crate::{
     AuditEvent, AuditPlace, Documents, Error, Event, KeyRange, Lease, RecordedTarget,
     RoleAssignment, Sealed, SealedKey, SealedPlace, StoredCredential, StoredPlan, TAKEN_OVER_OFTEN,
-    Token, TypeSchema, WAITS_FOR_TURN, Watch, place,
+    Token, TypeSchema, Watch, place,
 };
 
 /// All tables, by key.
@@ -82,6 +82,8 @@ pub(super) struct Slot {
 pub(super) struct Waiting {
     pub(super) key: RateKey,
     pub(super) since: Timestamp,
+    /// When it can be claimed all the same.
+    pub(super) until: Timestamp,
 }
 
 /// A bucket with the last time at which it was asked.
@@ -357,9 +359,9 @@ impl Slot {
 impl Row {
     /// When it can be claimed: when it is due and its lease, if any, has expired.
     pub(super) fn claimable_at(&self) -> Timestamp {
-        let due_at = match self.slot.waiting {
-            Some(_) => WAITS_FOR_TURN,
-            None => self.operation.header.due_at,
+        let due_at = match (&self.operation.header.waits_for, &self.slot.waiting) {
+            (Some(_), Some(waiting)) => waiting.until,
+            _ => self.operation.header.due_at,
         };
         let held = self.slot.held.as_ref();
         held.map_or(due_at, |held| held.expires_at.max(due_at))
