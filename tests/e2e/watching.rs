@@ -42,7 +42,12 @@ impl Cost {
 
 /// Makes creates take a minute, of which AWS does not say when to ask again.
 fn slowly(world: &World) {
-    let millis = u64::try_from(TAKES.as_millis()).expect("a minute");
+    taking(world, TAKES);
+}
+
+/// Makes creates take so long.
+fn taking(world: &World, takes: Duration) {
+    let millis = u64::try_from(takes.as_millis()).expect("a short time");
     let takes = Effect::Latency {
         least_millis: millis,
         most_millis: millis,
@@ -193,6 +198,19 @@ async fn a_list_may_be_denied(world: &World) {
     let cost = end(world, &mut watchers, creates).await;
     assert_eq!(cost.pages, 1);
     assert!(cost.worst() <= 30.0, "{cost:?}");
+}
+
+/// A watch over them begins only after they have ended.
+#[apply(on_every_store)]
+async fn short_creates_are_seen_soon(world: &World) {
+    taking(world, Duration::from_millis(300));
+    let mut watchers = [world.watcher("a")];
+    let began = world.clock.now();
+    pass(world, &mut watchers, Some(began)).await;
+    let creates = put(world, &mut watchers, ("a", 30, 30)).await;
+    end(world, &mut watchers, creates).await;
+    let took = world.clock.now().since(began);
+    assert!(took <= Duration::from_secs(6), "{took:?}");
 }
 
 /// A list that is throttled, or whose reply is lost, is repeated.

@@ -34,6 +34,7 @@ impl Abandoned {
     pub(crate) fn pause(&self, term: LeaseTerm) -> Duration {
         match self {
             Self::Unplanned(Undone::Busy) => BUSY_PAUSE,
+            Self::Store(ucp_store::Error::Unavailable(_)) => term.0 / 5,
             Self::Unplanned(Undone::TooLong)
             | Self::Store(_)
             | Self::Schema(_)

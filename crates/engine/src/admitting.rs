@@ -68,13 +68,12 @@ impl Engine {
             .iter()
             .map(|claimed| claimed.lease.clone())
             .collect();
-        match store.wait_for_turn(&leases, key, now).await {
-            Ok(()) => governor.is_waited_for(key, now),
-            // Their leases run out.
-            Err(error) => {
-                warn!(error = %ucp_model::chain(&error), "operations do not wait for their turn");
-            }
+        if let Err(error) = store.wait_for_turn(&leases, key, now).await {
+            // Steps give their leases back when the store is there again, or find that they do wait.
+            warn!(error = %ucp_model::chain(&error), "operations do not wait for their turn");
+            return admitted.into_iter().chain(waiting).collect();
         }
+        governor.is_waited_for(key, now);
         admitted
     }
 

@@ -117,9 +117,10 @@ impl Forecasts {
         let known = self.known();
         let works = known.watches.as_ref().and_then(|it| it.get(scope));
         let is_rush = || known.rushes.get(scope).is_some_and(|(_, n)| *n >= BULK);
-        match works.map_or_else(is_rush, |until| *until > now) {
-            true => Watched::InBulk,
-            false => Watched::Alone,
+        match works {
+            Some(until) if *until > now => Watched::InBulk,
+            None if is_rush() => Watched::Soon,
+            Some(_) | None => Watched::Alone,
         }
     }
 
@@ -161,6 +162,7 @@ mod tests {
         forecasts.watched(BTreeMap::new(), NOW);
         let alone = (0..50).filter(|_| begin() == Watched::Alone);
         assert_eq!(alone.count(), BULK - 1);
+        assert_eq!(forecasts.who_watches("a", NOW), Watched::Soon);
         assert_eq!(forecasts.who_watches("b", NOW), Watched::Alone);
         // The watch does not work yet, or any more.
         forecasts.works_until("a", Some(NOW));

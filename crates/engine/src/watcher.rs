@@ -6,6 +6,7 @@ use tokio::sync::watch;
 use tokio::task::{Id, JoinError, JoinSet};
 use tracing::{debug, error, info, warn};
 use ucp_cloud::{CloudControl, Fault, FaultClass};
+use ucp_model::operation::Watched;
 use ucp_model::{OperationId, Progress, Scope, Timestamp};
 use ucp_store::{Error, Store, WaitingOperation};
 
@@ -15,6 +16,8 @@ use crate::{Engine, Nudges};
 
 /// The longest pause between looks for what is to be watched.
 const PAUSE: Duration = Duration::from_secs(1);
+/// How long others may believe in a watch that has ended: they look as often as this process does.
+const BELIEVED: Duration = Duration::from_secs(2);
 /// The number of operations that are read, or made due, in one statement.
 const BATCH: usize = 500;
 /// The number of operations that are watched in an account and region. The others ask by themselves.
@@ -30,6 +33,8 @@ pub struct Watcher {
     nudges: Nudges,
     owner: String,
     kept: BTreeMap<String, Kept>,
+    /// The scopes whose watches this process has ended, and until when others may believe in them.
+    left: BTreeMap<String, Timestamp>,
     rounds: JoinSet<(String, Watching)>,
 }
 
@@ -64,6 +69,7 @@ impl Watcher {
             nudges,
             owner,
             kept: BTreeMap::new(),
+            left: BTreeMap::new(),
             rounds: JoinSet::new(),
         }
     }
@@ -114,7 +120,11 @@ impl Watcher {
             Course::Listing(_) => None,
         });
         let latest = self.engine.now().after(PAUSE);
-        resting.min().map_or(latest, |next_at| next_at.min(latest))
+        let left = self.left.values().copied();
+        resting
+            .chain(left)
+            .min()
+            .map_or(latest, |at| at.min(latest))
     }
 
     /// Takes and leaves watches, and begins the rounds that are due. Returns when to look again.
@@ -127,6 +137,13 @@ impl Watcher {
             Some((it.scope.clone(), live.works_until))
         });
         engine.forecasts.watched(watches.collect(), now);
+        let believed = self.left.iter().filter(|(_, until)| **until <= now);
+        for scope in believed.map(|(scope, _)| scope.clone()).collect::<Vec<_>>() {
+            if engine.forecasts.who_watches(&scope, now) != Watched::InBulk {
+                self.ask_alone(&scope, now).await?;
+            }
+            self.left.remove(&scope);
+        }
         for waiting in scopes {
             let (scope, watch) = (waiting.scope, waiting.watch);
             if watch.is_some_and(|it| it.owner != self.owner && it.expires_at > now) {
@@ -179,14 +196,22 @@ impl Watcher {
             .await?
         {
             self.engine.forecasts.works_until(scope, None);
-            let left = store.list_waiting_operations(scope, None, BATCH).await?;
-            let left: Vec<OperationId> = left.into_iter().map(|it| it.id).collect();
-            if !left.is_empty() && store.reschedule_waiting(&left, now, now).await? > 0 {
-                self.nudges.due();
-            }
+            self.ask_alone(scope, now).await?;
             store.end_watch(scope, &self.owner).await?;
+            self.left.insert(scope.to_owned(), now.after(BELIEVED));
         }
         self.kept.remove(scope);
+        Ok(())
+    }
+
+    /// Makes the few operations due that wait in a scope.
+    async fn ask_alone(&self, scope: &str, now: Timestamp) -> Result<(), Error> {
+        let store = self.engine.store();
+        let few = store.list_waiting_operations(scope, None, BATCH).await?;
+        let few: Vec<OperationId> = few.into_iter().map(|it| it.id).collect();
+        if !few.is_empty() && store.reschedule_waiting(&few, now, now).await? > 0 {
+            self.nudges.due();
+        }
         Ok(())
     }
 

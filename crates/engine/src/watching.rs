@@ -21,8 +21,8 @@ const PAGES_PER_END: f64 = 0.25;
 const LAG: Duration = Duration::from_secs(3);
 /// How often the absence of one request from lists is followed. Then the lists lie, and the operation asks by itself.
 const FOLLOWED: u32 = 3;
-/// An operation that asks by itself so soon is left alone: AWS has told it when, or the watch has just begun.
-const SOON: Duration = Duration::from_secs(5);
+/// An operation that asks by itself so soon is left alone.
+const SOON: Duration = Duration::from_secs(1);
 /// How long before its next poll an operation is put off, besides the time until the next list, and for how long.
 const AHEAD: Duration = Duration::from_secs(30);
 const PUT_OFF: Duration = Duration::from_secs(2 * 60);

@@ -17,6 +17,9 @@ pub enum Watched {
     /// The operation, which asks after it.
     #[default]
     Alone,
+    /// A watch over all requests of the account and region is about to begin, if they take long enough. Until then, the
+    /// operation asks.
+    Soon,
     /// A watch over all requests of the account and region. The operation asks only if the watch fails.
     InBulk,
 }
@@ -28,6 +31,9 @@ const LONGEST_POLL: Duration = Duration::from_secs(20);
 const FIRST_GLANCE: Duration = Duration::from_secs(2);
 /// The least delay between polls around the usual end.
 const SHORTEST_POLL: Duration = Duration::from_secs(1);
+/// The delay before the poll of a request that is about to be watched. By then, the watch has put the poll off, or is not kept
+/// since few others wait.
+const UNTIL_WATCHED: Duration = Duration::from_secs(4);
 /// The delay between the polls of a request that is watched in bulk. By then, the watch has seen the request and put the poll
 /// off, or does not work.
 const FALLBACK: Duration = Duration::from_secs(30);
@@ -39,8 +45,13 @@ impl Forecast {
     pub(super) fn until_next_poll(self, age: Duration, polls: u32, jitter: f64) -> Duration {
         match (self.watch, self.usual) {
             (Watched::InBulk, _) => retry::backoff(0, FALLBACK, FALLBACK, jitter),
-            (Watched::Alone, None) => retry::backoff(polls, FIRST_POLL, LONGEST_POLL, jitter),
-            (Watched::Alone, Some(usual)) => {
+            (Watched::Soon, usual) if usual.is_none_or(|usual| usual > age + UNTIL_WATCHED) => {
+                retry::backoff(0, UNTIL_WATCHED, UNTIL_WATCHED, jitter)
+            }
+            (Watched::Alone | Watched::Soon, None) => {
+                retry::backoff(polls, FIRST_POLL, LONGEST_POLL, jitter)
+            }
+            (Watched::Alone | Watched::Soon, Some(usual)) => {
                 let until_usual = usual.saturating_sub(age);
                 let glance = FIRST_GLANCE.max(age.saturating_mul(3));
                 let around_end = (age / 8).clamp(SHORTEST_POLL, LONGEST_POLL);
@@ -95,6 +106,17 @@ mod tests {
         assert_eq!(polls(usually(0.0), 1), [250]);
         // However long it takes.
         assert!(polls(usually(60.0), 3_600_000).len() < 200);
+    }
+
+    #[test]
+    fn what_is_about_to_be_watched_is_asked_after_until_then() {
+        let soon = |usual| Forecast {
+            usual,
+            watch: Watched::Soon,
+        };
+        assert_eq!(polls(soon(None), 2_001), [2_000, 4_000]);
+        assert_eq!(polls(soon(usually(60.0).usual), 2_001), [2_000, 4_000]);
+        assert_eq!(polls(soon(usually(0.5).usual), 501), [500, 1_500]);
     }
 
     #[test]
