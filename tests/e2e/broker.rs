@@ -3,6 +3,7 @@
 mod bindings;
 mod counting;
 mod deletions;
+mod edited_files;
 mod instances;
 mod polling;
 mod refusals;

@@ -82,6 +82,11 @@ impl Asked {
         self.accepts_incomplete.as_deref() == Some("true")
     }
 
+    /// Returns the ids of the service and the plan, which a request to read may name.
+    pub(crate) fn named(&self) -> (Option<&str>, Option<&str>) {
+        (self.service_id.as_deref(), self.plan_id.as_deref())
+    }
+
     /// Returns the ids of the service and the plan, which a deletion names.
     pub(crate) fn names(&self) -> Result<(&str, &str), Problem> {
         Ok((

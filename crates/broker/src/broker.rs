@@ -14,6 +14,7 @@ use crate::catalog::Catalog;
 use crate::platforms::Platforms;
 
 /// What the broker is made of.
+#[derive(Clone)]
 pub struct Parts {
     /// The use cases.
     pub app: Arc<App>,
@@ -24,7 +25,7 @@ pub struct Parts {
     /// Counts failed logins, those of others too.
     pub failures: Arc<Failures>,
     /// Counts the changes that platforms send.
-    pub limits: Limits,
+    pub limits: Arc<Limits>,
     /// Returns the status of an ARM error code.
     pub status_of: fn(&str) -> StatusCode,
 }

@@ -98,7 +98,7 @@ impl Problem {
                 problem.body.update_repeatable = is_update.then_some(repeatable);
                 problem
             }
-            ServiceRejection::Timeout(_) => Self::new(
+            ServiceRejection::Timeout(_) | ServiceRejection::StillRuns(_) => Self::new(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "Timeout",
                 sentence(&said),

@@ -28,9 +28,14 @@ impl Stepper<'_> {
             }
             Task::Import(_) | Task::Apply(_) => Vec::new(),
         };
-        let references = match work.task.needs_references() {
-            true => store.list_references(group, None, None, usize::MAX).await?,
-            false => Vec::new(),
+        let references = match (work.task.needs_references(), work.order()) {
+            (false, _) => Vec::new(),
+            (true, None) => store.list_references(group, None, None, usize::MAX).await?,
+            (true, Some(order)) => {
+                store
+                    .list_service_references(group, &order.instance)
+                    .await?
+            }
         };
         Ok(Survey {
             references,

@@ -1,12 +1,13 @@
 //! The values that the declarations of a set refer to, and the puts of its members.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
+use ucp_cloud::FaultClass;
 use ucp_cpu_pool::Undone;
 use ucp_model::operation::group::{Child, Refusal};
-use ucp_model::operation::{Kind, Options};
+use ucp_model::operation::{GroupWork, Kind, Options};
 use ucp_model::{ErrorCode, Failure, Identifier, OperationId, ReferenceId};
 use ucp_schema::{
     Declaration, IdentifierOutcome, MAX_DECLARED_CHARS, ResourceSchema, UnknownType, Violation,
@@ -35,13 +36,39 @@ impl Found {
     }
 }
 
+/// Why a resource that a declaration refers to cannot be read now.
+struct Unread {
+    failure: Failure,
+    /// Whether it is not there.
+    is_missing: bool,
+}
+
+impl From<Failure> for Unread {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            is_missing: false,
+        }
+    }
+}
+
 /// What some references stand for, by their keys.
 #[derive(Default)]
-struct Values(BTreeMap<String, Found>);
+struct Values {
+    found: BTreeMap<String, Found>,
+    /// Those that are not there, and need not be.
+    lost: BTreeSet<String>,
+}
 
 impl Values {
     fn value(&self, link: &Link) -> Option<Value> {
-        self.0.get(&link.reference.key())?.value(link)
+        self.found.get(&link.reference.key())?.value(link)
+    }
+
+    /// Returns whether a value refers to nothing that is lost.
+    fn has_all_of(&self, value: &Value) -> bool {
+        let is_lost = |link: &Link| self.lost.contains(&link.reference.key());
+        self.lost.is_empty() || !links(value).iter().any(is_lost)
     }
 }
 
@@ -72,16 +99,28 @@ impl Stepper<'_> {
         serde_json::from_slice(&opened).map_err(|error| unreadable(&error))
     }
 
-    /// Reads what the outputs of a set refer to.
+    /// Reads what the outputs of a set refer to. A binding that has lost resources of its own does not keep its instance from
+    /// being updated: it has no output.
     pub(crate) async fn outputs(&mut self) -> Result<Result<Value, Refusal>, Abandoned> {
-        let outputs = match self.declarations() {
-            Ok(declarations) => Value::Object(declarations.outputs.clone()),
+        let mut outputs = match self.declarations() {
+            Ok(declarations) => declarations.outputs.clone(),
             Err(failure) => return Ok(Err(Refusal::Lasting(failure))),
         };
-        let values = match self.values(&outputs).await? {
+        let work = self.claimed.operation.work.group();
+        let order = work.and_then(GroupWork::order);
+        let updated = order.filter(|order| order.binding.is_none());
+        let updated = updated.map(|order| order.instance.clone());
+        let may_lack = |id: &ReferenceId| {
+            let mut updated = updated.iter();
+            updated.any(|instance| instance.is_of_binding(&id.alias))
+        };
+        let all = Value::Object(outputs.clone());
+        let values = match self.values(&all, may_lack).await? {
             Ok(values) => values,
             Err(failure) => return Ok(Err(Refusal::Later(failure))),
         };
+        outputs.retain(|_, output| values.has_all_of(output));
+        let outputs = Value::Object(outputs);
         let resolved = resolve(&outputs, |link| values.value(link));
         Ok(resolved.map_err(|unresolved| self.refusal(unresolved)))
     }
@@ -116,7 +155,7 @@ impl Stepper<'_> {
             return Ok(Err(Refusal::Lasting(not_declared())));
         };
         let properties = Value::Object(properties);
-        let values = match self.values(&properties).await? {
+        let values = match self.values(&properties, |_| false).await? {
             Ok(values) => values,
             Err(failure) => return Ok(Err(Refusal::Later(failure))),
         };
@@ -176,8 +215,12 @@ impl Stepper<'_> {
         }))
     }
 
-    /// Returns the values that `value` refers to, or why they cannot be read now.
-    async fn values(&mut self, value: &Value) -> Result<Result<Values, Failure>, Abandoned> {
+    /// Returns the values that `value` refers to, or why they cannot be read now. What `may_lack` says need not be there.
+    async fn values(
+        &mut self,
+        value: &Value,
+        may_lack: impl Fn(&ReferenceId) -> bool,
+    ) -> Result<Result<Values, Failure>, Abandoned> {
         let mut values = Values::default();
         let mut referred: BTreeMap<String, Vec<Link>> = BTreeMap::new();
         for link in links(value) {
@@ -185,18 +228,24 @@ impl Stepper<'_> {
         }
         for (key, links) in referred {
             match self.found(&links).await? {
-                Ok(found) => values.0.insert(key, found),
-                Err(failure) => return Ok(Err(failure)),
-            };
+                Ok(found) => _ = values.found.insert(key, found),
+                Err(unread) => {
+                    let mut ids = links.iter().map(|link| &link.reference);
+                    if !unread.is_missing || !ids.all(&may_lack) {
+                        return Ok(Err(unread.failure));
+                    }
+                    values.lost.insert(key);
+                }
+            }
         }
         Ok(Ok(values))
     }
 
     /// Returns the resource that all of these refer to as it was seen since the set was accepted, or else as AWS shows it
     /// now.
-    async fn found(&mut self, links: &[Link]) -> Result<Result<Found, Failure>, Abandoned> {
+    async fn found(&mut self, links: &[Link]) -> Result<Result<Found, Unread>, Abandoned> {
         let Some(Link { reference: id, .. }) = links.first() else {
-            return Ok(Err(not_declared()));
+            return Ok(Err(not_declared().into()));
         };
         let Parts {
             store,
@@ -217,7 +266,10 @@ impl Stepper<'_> {
             let message = format!(
                 "{name} stands for no AWS resource. Its set or its put has to make it first."
             );
-            about(Failure::new(ErrorCode::NotFound, message))
+            Unread {
+                failure: about(Failure::new(ErrorCode::NotFound, message)),
+                is_missing: true,
+            }
         };
         let Some(reference) = store.get_reference(id).await? else {
             return Ok(Err(not_there()));
@@ -253,7 +305,7 @@ impl Stepper<'_> {
                     false => format!("The schema of {name} cannot be read."),
                 };
                 let failure = Failure::new(ErrorCode::ServiceUnavailable, message);
-                return Ok(Err(about(failure)));
+                return Ok(Err(about(failure).into()));
             }
         };
         if !schema.handlers().read {
@@ -276,7 +328,10 @@ impl Stepper<'_> {
                     true => format!("Reading {name} failed: {}", failure.message),
                     false => format!("Reading {name} failed with {}.", failure.code),
                 };
-                Err(about(failure))
+                Err(Unread {
+                    failure: about(failure),
+                    is_missing: fault.class == FaultClass::Missing,
+                })
             }
         })
     }

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Ended, Failure, GroupId, OperationId, Timestamp};
+use crate::{Ended, Failure, GroupId, OperationId, Timestamp, json};
 
 /// Names a service instance: a platform, and the id that it has given. Instances of different platforms are unrelated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +68,10 @@ pub struct Provision {
     pub version: Option<String>,
     /// The parameters, with defaults.
     pub parameters: Map<String, Value>,
+    /// Those of them that were given, so that the same request is known as such whatever the defaults are by then. `None` if an
+    /// earlier version has recorded it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<Map<String, Value>>,
 }
 
 /// A service binding.
@@ -80,6 +84,9 @@ pub struct ServiceBinding {
     pub plan: String,
     /// The parameters, with defaults.
     pub parameters: Map<String, Value>,
+    /// Those of them that were given. `None` if an earlier version has recorded it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<Map<String, Value>>,
     /// What it is for, as the request has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bind_resource: Option<Value>,
@@ -196,6 +203,48 @@ impl InstanceId {
     pub fn alias_prefix(&self) -> String {
         format!("{}:", self.instance)
     }
+
+    /// Returns whether a reference of the instance or its bindings, given by its alias, is of a binding.
+    pub fn is_of_binding(&self, alias: &str) -> bool {
+        let prefix = self.alias_prefix().chars().count();
+        alias.chars().skip(prefix).any(|letter| letter == ':')
+    }
+}
+
+impl Provision {
+    /// Returns whether it is the same plan in the same version with the same parameters.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.plan == other.plan
+            && self.version == other.version
+            && same_members(&self.parameters, &other.parameters)
+    }
+
+    /// Returns whether it asks for the same plan and parameters, as they were given or as they come to.
+    pub fn asks_the_same(&self, other: &Self) -> bool {
+        self.plan == other.plan
+            && asks_the_same(
+                (&self.given, &self.parameters),
+                (&other.given, &other.parameters),
+            )
+    }
+}
+
+/// Returns whether parameters are the same, as they were given or with defaults.
+fn asks_the_same(one: Asked<'_>, other: Asked<'_>) -> bool {
+    let is_given = one.0.as_ref().zip(other.0.as_ref());
+    is_given.is_some_and(|(one, other)| same_members(one, other)) || same_members(one.1, other.1)
+}
+
+/// Parameters as they were given, and with defaults.
+type Asked<'a> = (&'a Option<Map<String, Value>>, &'a Map<String, Value>);
+
+fn same_members(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
+    let is_same = |(name, value): (&String, &Value)| {
+        other
+            .get(name)
+            .is_some_and(|other| json::equal(value, other))
+    };
+    one.len() == other.len() && one.iter().all(is_same)
 }
 
 impl BindingId {
@@ -312,6 +361,7 @@ impl ServiceInstance {
     fn erase(&mut self) {
         self.name = None;
         self.wanted.parameters.clear();
+        self.wanted.given = None;
         self.applied = None;
         self.randoms.clear();
     }
@@ -359,9 +409,19 @@ impl ServiceBinding {
     /// Erases what only a binding that stands needs.
     fn erase(&mut self) {
         self.parameters.clear();
+        self.given = None;
         self.bind_resource = None;
         self.randoms.clear();
         self.access = None;
+    }
+
+    /// Returns whether it was made with the same parameters, as they were given or as they come to.
+    pub fn asks_the_same(
+        &self,
+        given: &Option<Map<String, Value>>,
+        parameters: &Map<String, Value>,
+    ) -> bool {
+        asks_the_same((&self.given, &self.parameters), (given, parameters))
     }
 
     /// Lays newly evaluated access over what it has.

@@ -119,6 +119,8 @@ pub struct Node {
     pub router: Router,
     /// The service broker, if there is one.
     pub broker: Option<Router>,
+    /// What a service broker is made of.
+    pub broker_parts: ucp_broker::Parts,
     /// The health probes and the metrics, for a listener of their own.
     pub probes: Router,
     /// Is told of what clients are refused before they reach these.
@@ -278,21 +280,21 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         poll_interval: settings.poll_interval,
         grace: settings.grace,
     };
-    let broker = settings.broker.map(|of_broker| {
-        let parts = ucp_broker::Parts {
-            app: Arc::clone(&app),
-            auditor: auditor.clone(),
-            metrics: metrics.clone(),
-            failures,
-            limits: Limits::new(settings.api.rates, &app.clock()),
-            status_of: ucp_api::status_of,
-        };
-        ucp_broker::router(parts, of_broker)
-    });
+    let broker_parts = ucp_broker::Parts {
+        app: Arc::clone(&app),
+        auditor: auditor.clone(),
+        metrics: metrics.clone(),
+        failures,
+        limits: Arc::new(Limits::new(settings.api.rates, &app.clock())),
+        status_of: ucp_api::status_of,
+    };
+    let broker = settings.broker;
+    let broker = broker.map(|of_broker| ucp_broker::router(broker_parts.clone(), of_broker));
     let routers = ucp_api::routers(app, auditor, authenticator, metrics, settings.api);
     Ok(Node {
         router: routers.api,
         broker,
+        broker_parts,
         probes: routers.probes,
         witness: routers.witness,
         workers,

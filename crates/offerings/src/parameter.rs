@@ -85,14 +85,15 @@ impl Parameters {
     }
 
     /// Returns the parameters after an update to the plan that has these. `old` are those of the plan so far, and `current`
-    /// their values.
+    /// their values. `None` if the request changes nothing, and the instance is not brought up to the files: what these
+    /// have gained since then is not for such a request.
     pub(crate) fn judge_update(
         &self,
         old: &Self,
-        is_same_plan: bool,
+        (is_same_plan, is_brought_up): (bool, bool),
         current: &Map<String, Value>,
         given: &Map<String, Value>,
-    ) -> Result<Map<String, Value>, Refusal> {
+    ) -> Result<Option<Map<String, Value>>, Refusal> {
         let is_known = |name: &String| self.get(name).is_some();
         let mut asked = given.clone();
         // What the new plan lacks goes, whether the request says so or not.
@@ -103,6 +104,7 @@ impl Parameters {
         let mut objections = self.invalid(&asked);
         let mut values = Map::new();
         let mut fixed = Vec::new();
+        let mut is_changed = false;
         for parameter in &self.0 {
             let name = &parameter.name;
             let before = current.get(name);
@@ -117,6 +119,7 @@ impl Parameters {
                 (Some(_), None) | (None, Some(_)) => true,
             };
             let is_asked = given.contains_key(name);
+            is_changed |= is_asked && changes;
             if is_asked && changes && !parameter.is_updatable && old.get(name).is_some() {
                 fixed.push(name.clone());
             }
@@ -131,14 +134,15 @@ impl Parameters {
                 values.insert(name.clone(), after.clone());
             }
         }
-        objections.extend(self.missing(&values));
-        objections.truncate(OBJECTIONS_MAX);
-        if !objections.is_empty() {
-            return Err(Refusal::Invalid(objections));
+        let is_idle = is_same_plan && !is_brought_up && !is_changed;
+        if !is_idle {
+            objections.extend(self.missing(&values));
         }
-        match fixed.is_empty() {
-            true => Ok(values),
-            false => Err(Refusal::NotUpdatable(fixed)),
+        objections.truncate(OBJECTIONS_MAX);
+        match (objections.is_empty(), fixed.is_empty()) {
+            (false, _) => Err(Refusal::Invalid(objections)),
+            (true, false) => Err(Refusal::NotUpdatable(fixed)),
+            (true, true) => Ok((!is_idle).then_some(values)),
         }
     }
 

@@ -69,16 +69,17 @@ impl Plan {
     }
 
     /// Judges the parameters of an update of an instance, which has this plan and the parameters `current`, to the plan
-    /// `new`, which may be the same. Returns all parameters that it has then. Whether there is an edge to that plan is not
-    /// judged.
+    /// `new`, which may be the same. Returns all parameters that it has then, or `None` if the request changes nothing, and the
+    /// instance is not brought up to the version of the plan. Whether there is an edge to that plan is not judged.
     pub fn judge_update(
         &self,
         new: &Plan,
+        is_brought_up: bool,
         current: &Map<String, Value>,
         given: &Map<String, Value>,
-    ) -> Result<Map<String, Value>, Refusal> {
-        let is_same = self.id == new.id;
-        (new.instance).judge_update(&self.instance, is_same, current, given)
+    ) -> Result<Option<Map<String, Value>>, Refusal> {
+        let how = (self.id == new.id, is_brought_up);
+        (new.instance).judge_update(&self.instance, how, current, given)
     }
 
     /// Judges the parameters of a new binding of an instance with this plan, and returns them with defaults.

@@ -316,7 +316,8 @@ fn so_many_objections_are_told_and_no_more() {
         let unknown = (0..count).map(|number| (format!("p{number}"), json!(1)));
         let given: Map<String, Value> = unknown.collect();
         assert_eq!(dev.judge_create(&given).unwrap_err().len(), 100);
-        let Err(Refusal::Invalid(objections)) = dev.judge_update(dev, &Map::new(), &given) else {
+        let Err(Refusal::Invalid(objections)) = dev.judge_update(dev, false, &Map::new(), &given)
+        else {
             panic!("they are refused");
         };
         assert_eq!(objections.len(), 100);
@@ -331,12 +332,13 @@ fn what_the_new_plan_lacks_goes() {
     let (dev, gold) = (plan(offering, DEV), plan(offering, GOLD));
     let current = object(json!({"versioning": "Suspended"}));
     assert_eq!(
-        dev.judge_update(gold, &current, &Map::new()),
-        Ok(Map::new())
+        dev.judge_update(gold, false, &current, &Map::new()),
+        Ok(Some(Map::new()))
     );
     let null = object(json!({"versioning": null}));
-    assert_eq!(dev.judge_update(gold, &current, &null), Ok(Map::new()));
+    let updated = dev.judge_update(gold, false, &current, &null);
+    assert_eq!(updated, Ok(Some(Map::new())));
     let given = object(json!({"versioning": "Suspended"}));
-    let refused = dev.judge_update(gold, &current, &given);
+    let refused = dev.judge_update(gold, false, &current, &given);
     assert!(matches!(refused, Err(Refusal::Invalid(_))), "{refused:?}");
 }

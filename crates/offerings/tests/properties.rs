@@ -183,9 +183,11 @@ proptest! {
         let plan = plan("all");
         let Ok(parameters) = plan.judge_create(&given) else { return Ok(()) };
         prop_assert_eq!(plan.judge_create(&parameters), Ok(parameters.clone()));
-        prop_assert_eq!(plan.judge_update(plan, &parameters, &Map::new()), Ok(parameters.clone()));
-        prop_assert_eq!(plan.judge_update(plan, &parameters, &parameters), Ok(parameters.clone()));
-        prop_assert_eq!(plan.judge_update(plan, &parameters, &given), Ok(parameters));
+        for asked in [&Map::new(), &parameters, &given] {
+            prop_assert_eq!(plan.judge_update(plan, false, &parameters, asked), Ok(None));
+            let brought_up = plan.judge_update(plan, true, &parameters, asked);
+            prop_assert_eq!(brought_up, Ok(Some(parameters.clone())));
+        }
     }
 
     /// After an update the parameters are those of a creation, and nothing changes that is not asked to.
@@ -193,8 +195,13 @@ proptest! {
     fn an_update_leads_to_what_a_creation_accepts(before in given(), asked in given()) {
         let plan = plan("all");
         let Ok(before) = plan.judge_create(&before) else { return Ok(()) };
-        match plan.judge_update(plan, &before, &asked) {
-            Ok(after) => {
+        match plan.judge_update(plan, false, &before, &asked) {
+            Ok(None) => {
+                let brought_up = plan.judge_update(plan, true, &before, &asked);
+                prop_assert_eq!(brought_up, Ok(Some(before)));
+            }
+            Ok(Some(after)) => {
+                prop_assert_ne!(&after, &before);
                 prop_assert_eq!(plan.judge_create(&after), Ok(after.clone()));
                 for name in NAMES {
                     if !asked.contains_key(name) {
@@ -252,8 +259,8 @@ fn an_update_follows_the_rules_of_a_patch() {
         json!({"label": "l", "days": 3, "flag": false, "status": "Enabled", "display": "x"}),
     );
     let update = |to: &Plan, given: Value| {
-        all.judge_update(to, &current, &object(given))
-            .map(Value::Object)
+        let updated = all.judge_update(to, true, &current, &object(given));
+        updated.map(|parameters| Value::Object(parameters.expect("a change")))
     };
     let with = |changes: Value| {
         let mut after = current.clone();
@@ -325,14 +332,15 @@ fn an_update_follows_the_rules_of_a_patch() {
     let many = object(json!({"days": 12, "flag": false}));
     assert_eq!(
         invalid(
-            all.judge_update(same, &many, &Map::new())
-                .map(Value::Object)
+            all.judge_update(same, false, &many, &Map::new())
+                .map(|parameters| json!(parameters))
         ),
         ["`/days` has a value that the new plan does not allow; give another one"]
     );
     // What the old plan lacked may be given with the change.
     let given = object(json!({"label": "new"}));
-    let after = few.judge_update(all, &many, &given).unwrap();
+    let after = few.judge_update(all, false, &many, &given);
+    let after = after.unwrap().expect("a change");
     assert_eq!(after["label"], "new");
     assert_eq!(
         (after.get("status"), after.get("display")),
@@ -340,10 +348,21 @@ fn an_update_follows_the_rules_of_a_patch() {
     );
     // A file that lost a parameter since loses its value.
     let old = object(json!({"days": 1, "gone": 1}));
-    let after = few
-        .judge_update(few, &old, &object(json!({"gone": null})))
-        .unwrap();
-    assert_eq!(Value::Object(after), json!({"days": 1, "flag": true}));
+    let lose = object(json!({"gone": null}));
+    let after = few.judge_update(few, true, &old, &lose).unwrap();
+    assert_eq!(json!(after), json!({"days": 1, "flag": true}));
+    // What a file has gained since then comes with a change, and not with a request that changes nothing.
+    assert_eq!(few.judge_update(few, false, &old, &lose), Ok(None));
+    let unchanged = all.judge_update(all, false, &Map::new(), &Map::new());
+    assert_eq!(unchanged, Ok(None));
+    let changes = object(json!({"display": "new"}));
+    assert_eq!(
+        invalid(
+            all.judge_update(all, false, &Map::new(), &changes)
+                .map(|parameters| json!(parameters))
+        ),
+        ["`/days` is required; give a value"]
+    );
     assert_eq!(all.edge_to("few"), Some(Edge::Replacing));
 }
 

@@ -18,23 +18,43 @@ const PLATFORMS: [&str; 2] = ["cf", "k8s"];
 /// How long a platform that does not poll waits, unless a test says so.
 pub(crate) const SYNC_WAIT: Duration = Duration::from_secs(20);
 
-static OFFERINGS: LazyLock<Arc<Offerings>> = LazyLock::new(|| {
-    let file = |name: &str, text: &str| SourceFile {
-        name: name.to_owned(),
-        text: text.to_owned(),
-    };
-    let files = [
-        file(
-            "bucket.toml",
-            include_str!("../../../api/examples/broker/offerings/bucket.toml"),
-        ),
-        file("logs.toml", include_str!("broker/logs.toml")),
-        file("named.toml", include_str!("broker/named.toml")),
-        file("net.toml", include_str!("broker/net.toml")),
-    ];
+/// The files, with their names.
+const FILES: [(&str, &str); 4] = [
+    (
+        "bucket.toml",
+        include_str!("../../../api/examples/broker/offerings/bucket.toml"),
+    ),
+    ("logs.toml", include_str!("broker/logs.toml")),
+    ("named.toml", include_str!("broker/named.toml")),
+    ("net.toml", include_str!("broker/net.toml")),
+];
+
+static OFFERINGS: LazyLock<Arc<Offerings>> = LazyLock::new(|| Arc::new(edited(&[])));
+
+/// Reads the files with edits: the name of a file, a text in it, and what stands there instead.
+fn edited(edits: &[(&str, &str, &str)]) -> Offerings {
+    let files = FILES.map(|(name, text)| {
+        let mut text = text.to_owned();
+        for (_, from, to) in edits.iter().filter(|(of, _, _)| *of == name) {
+            assert!(text.contains(from), "{name} has no {from}");
+            text = text.replace(from, to);
+        }
+        SourceFile {
+            name: name.to_owned(),
+            text,
+        }
+    });
     let read = Offerings::read(&files, &Catalogue::embedded());
-    Arc::new(read.unwrap_or_else(|problems| panic!("{problems:?}")))
-});
+    read.unwrap_or_else(|problems| panic!("{problems:?}"))
+}
+
+/// Returns the settings of the broker after edits of its files.
+pub(crate) fn settings_with(edits: &[(&str, &str, &str)]) -> Settings {
+    Settings {
+        offerings: Arc::new(edited(edits)),
+        ..settings(SYNC_WAIT)
+    }
+}
 
 pub(crate) fn settings(sync_wait: Duration) -> Settings {
     let platforms = PLATFORMS.into_iter().map(|name| PlatformAccount {

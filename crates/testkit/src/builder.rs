@@ -326,7 +326,7 @@ impl Builder {
         }
         let node = ucp_node::assemble(parts, settings).await;
         let mut node = node.expect("the node is assembled");
-        node.router = ucp_node::beside(node.router, node.broker.take());
+        let router = ucp_node::beside(node.router.clone(), node.broker.take());
         let world = World {
             kind: self.kind,
             store: self.store,
@@ -337,6 +337,7 @@ impl Builder {
             hanging,
             names,
             node,
+            router: Mutex::new(router),
             path_base: self.path_base,
             callers: self.callers,
             crashes,

@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use serde_json::{Value, json};
@@ -28,7 +29,7 @@ use crate::aws::{Hanging, Held, OtherNames};
 use crate::callers::{Callers, ROOT};
 use crate::crashes::{Crashes, Mishap, Passer};
 use crate::log::Log;
-use crate::{ManualClock, Reply, StoreKind};
+use crate::{ManualClock, Reply, StoreKind, broker};
 
 /// The account that scenarios use.
 pub const ACCOUNT: &str = "123456789012";
@@ -67,6 +68,8 @@ pub struct World {
     pub(crate) hanging: Hanging,
     pub(crate) names: OtherNames,
     pub(crate) node: Node,
+    /// The API, with the service broker beside it.
+    pub(crate) router: Mutex<Router>,
     pub(crate) path_base: PathBase,
     pub(crate) callers: Callers,
     pub(crate) crashes: Arc<Crashes>,
@@ -150,17 +153,23 @@ impl World {
 
     /// Sends a request without stepping the engine, as on a server whose workers are all busy.
     pub async fn send(&self, request: Request<Body>) -> Reply {
-        let response = self
-            .node
-            .router
-            .clone()
-            .oneshot(request)
-            .await
-            .expect("the router answers");
+        let router = self.router.lock();
+        let router = router.expect("nobody panicked").clone();
+        let response = router.oneshot(request).await;
+        let response = response.expect("the router answers");
         let reply = Reply::read(response).await;
         // What a test counts does not depend on the time at which it is recorded.
         self.auditor.flush().await;
         reply
+    }
+
+    /// Starts the service broker anew after edits of its files: the name of a file, a text in it, and what stands there
+    /// instead.
+    pub fn offer(&self, edits: &[(&str, &str, &str)]) {
+        let parts = self.node.broker_parts.clone();
+        let broker = ucp_broker::router(parts, broker::settings_with(edits));
+        let router = ucp_node::beside(self.node.router.clone(), Some(broker));
+        *self.router.lock().expect("nobody panicked") = router;
     }
 
     /// Sends a request with a JSON body (none when empty) while the engine steps what is due, so that the reply has the

@@ -20,7 +20,8 @@ use crate::wrong::{Wrong, wrong};
 
 /// How long a platform that does not poll waits for the end of a change, unless the configuration says it.
 const SYNC_WAIT: Duration = Duration::from_secs(50);
-/// The longest time that it may wait.
+/// The shortest and the longest time that it may wait.
+const SYNC_WAIT_MIN: Duration = Duration::from_secs(1);
 const SYNC_WAIT_MAX: Duration = Duration::from_secs(600);
 /// The plane of the resources of instances.
 const PLANE: &str = "aws";
@@ -81,9 +82,10 @@ impl Section {
         let sync_wait = match &self.sync_wait {
             None => SYNC_WAIT,
             Some(given) => match humantime::parse_duration(given.get_ref()) {
-                Ok(wait) if wait <= SYNC_WAIT_MAX => wait,
+                Ok(wait) if (SYNC_WAIT_MIN..=SYNC_WAIT_MAX).contains(&wait) => wait,
                 Ok(_) => {
-                    let message = format!("sync_wait: at most {} s", SYNC_WAIT_MAX.as_secs());
+                    let (least, most) = (SYNC_WAIT_MIN.as_secs(), SYNC_WAIT_MAX.as_secs());
+                    let message = format!("sync_wait: at least {least} s and at most {most} s");
                     return wrong(given.span(), message);
                 }
                 Err(error) => return wrong(given.span(), format!("sync_wait: {error}")),

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use ucp_simulator::faults::{fail, fault};
-use ucp_simulator::{Action, HandlerErrorCode};
+use ucp_simulator::faults::{fail, fault, refuse};
+use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
 use ucp_testkit::{World, apply, on_every_store};
 
 use super::*;
@@ -227,6 +227,28 @@ async fn a_failed_binding_is_made_anew(world: &World) {
         succeeded()
     );
     assert_eq!(live(world, "AWS::IAM::Role").len(), 1);
+}
+
+/// What is made anew after a failed deletion hands out what it did, also if that fails.
+#[apply(on_every_store)]
+async fn a_binding_that_is_not_made_anew_hands_out_what_it_did(world: &World) {
+    bucket(world, "one").await;
+    let made = change(world, "PUT", &bound("one", "b"), &bind_bucket()).await;
+    assert_eq!(made, succeeded());
+    let before = get(world, &bound("one", "b")).await.expect(200).body;
+    let refusal = fault(fail(HandlerErrorCode::AccessDenied).saying("Not yours."));
+    world.aws.add_fault(refusal.on(Action::DeleteResource));
+    let gone = format!("{}?service_id={BUCKET}&plan_id={DEV}", bound("one", "b"));
+    let failed = change(world, "DELETE", &gone, &Value::Null).await;
+    assert_eq!(failed["state"], "failed");
+    world.aws.clear_faults();
+    let hidden = fault(refuse(ExceptionCode::AccessDenied).saying("Not now."));
+    world.aws.add_fault(hidden.on(Action::GetResource));
+    let failed = change(world, "PUT", &bound("one", "b"), &bind_bucket()).await;
+    assert_eq!(failed["state"], "failed");
+    world.aws.clear_faults();
+    let after = get(world, &bound("one", "b")).await.expect(200).body;
+    assert_eq!(after["credentials"], before["credentials"]);
 }
 
 #[apply(on_every_store)]

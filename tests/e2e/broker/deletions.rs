@@ -219,6 +219,12 @@ async fn a_resource_that_arm_changes_is_changed_by_nobody_else(world: &World) {
         .send_without_waiting("POST", path, &put.to_string())
         .await;
     assert!(matches!(put.status, 201 | 202), "{}", put.text);
+    // It reads what may be changing.
+    refused(
+        &ask(world, "PUT", &bound("one", "b"), &bind_logs()).await,
+        422,
+        "ConcurrencyError",
+    );
     let path = format!("{}?accepts_incomplete=true", at("one"));
     let patch = json!({"service_id": LOGS, "parameters": {"retention": 30}});
     refused(

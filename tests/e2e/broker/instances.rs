@@ -189,6 +189,14 @@ async fn what_takes_too_long_is_cancelled(kind: StoreKind) {
     let last = get(&world, &format!("{}/last_operation", at("one"))).await;
     assert_eq!(last.expect(200).body["state"], "failed");
     assert!(world.aws.resources().is_empty());
+    // What another request has ordered goes on.
+    let operation = begin(&world, "PUT", &at("one"), &body).await;
+    let again = ask(&world, "PUT", &at("one"), &body).await;
+    refused(&again, 500, "Timeout");
+    assert!(again.text.contains("goes on"), "{}", again.text);
+    world.settle().await;
+    let last = super::last(&world, &at("one"), &operation).await;
+    assert_eq!(last, succeeded());
     world.finish().await;
 }
 

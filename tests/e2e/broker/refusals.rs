@@ -83,6 +83,28 @@ async fn an_order_is_told_what_is_wrong_with_it(world: &World) {
         .expect(404);
 }
 
+/// Whoever reads may say what he takes it for.
+#[apply(on_every_store)]
+async fn what_is_read_is_what_is_named(world: &World) {
+    logs(world, "one", json!({})).await;
+    wait(world, "PUT", &bound("one", "b"), &bind_logs())
+        .await
+        .expect(201);
+    for path in [at("one"), bound("one", "b")] {
+        let named = |query: &str| format!("{path}?{query}");
+        let same = named(&format!("service_id={LOGS}&plan_id={SMALL}"));
+        get(world, &same).await.expect(200);
+        for other in [format!("service_id={BUCKET}"), format!("plan_id={LARGE}")] {
+            refused(&get(world, &named(&other)).await, 400, "BadRequest");
+        }
+    }
+    let missing = |query: &str| format!("{}?{query}", at("two"));
+    let unknown = get(world, &missing("service_id=?")).await;
+    refused(&unknown, 400, "BadRequest");
+    let known = get(world, &missing(&format!("service_id={LOGS}"))).await;
+    refused(&known, 404, "NotFound");
+}
+
 #[apply(on_every_store)]
 async fn texts_of_parameters_are_texts(world: &World) {
     logs(

@@ -264,6 +264,27 @@ async fn an_update_renews_what_bindings_hand_out(world: &World) {
     );
 }
 
+/// A binding whose own resources are gone from AWS does not keep its instance from being updated.
+#[apply(on_every_store)]
+async fn a_binding_that_is_lost_keeps_nobody_from_an_update(world: &World) {
+    bucket(world, "one").await;
+    for binding in ["b", "c"] {
+        let made = change(world, "PUT", &bound("one", binding), &bind_bucket()).await;
+        assert_eq!(made, succeeded());
+    }
+    let before = get(world, &bound("one", "b")).await.expect(200).body;
+    let role = live(world, "AWS::IAM::Role");
+    let name = role[0]["RoleName"].as_str().expect("a name");
+    let gone = ("AWS::IAM::Role", name);
+    let deleted = world.aws.delete_out_of_band(None, None, gone);
+    deleted.expect("it was there");
+    let gold = json!({"service_id": BUCKET, "plan_id": GOLD});
+    assert_eq!(change(world, "PATCH", &at("one"), &gold).await, succeeded());
+    assert_eq!(live(world, "AWS::IAM::Role").len(), 1);
+    let after = get(world, &bound("one", "b")).await.expect(200).body;
+    assert_eq!(after["credentials"], before["credentials"]);
+}
+
 #[apply(on_every_store)]
 async fn what_has_a_name_is_deleted_before_it_is_replaced(world: &World) {
     let made = change(

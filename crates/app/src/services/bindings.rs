@@ -11,8 +11,8 @@ use ucp_offerings::{BoundSet, Edge, Offering, Offerings, Plan, Randoms};
 use ucp_set::{Expression, visit};
 
 use super::instances::{
-    context, invalid, judge_plan, judge_service, no_such_instance, reference_tags, running, tags,
-    unfilled,
+    Named, context, invalid, judge_named, judge_plan, judge_service, no_such_instance,
+    reference_tags, running, tags, unfilled, without_null,
 };
 use super::ordering::{
     Impatience, NewOrder, ReferenceOf, Works, linked, reference_of, refuse_busy,
@@ -132,10 +132,14 @@ impl App {
                 parameters.await?.map_err(invalid)?
             }
         };
+        let given = match &predecessor {
+            Some(predecessor) => predecessor.given.clone(),
+            None => Some(without_null(&new.parameters)),
+        };
         let is_sync = offering.is_sync() || !template.has_resources();
         if let Some(existing) = existing {
             let is_same = existing.id == id
-                && existing.parameters == parameters
+                && existing.asks_the_same(&given, &parameters)
                 && existing.bind_resource == bind_resource
                 && existing.predecessor == new.predecessor;
             if !is_same {
@@ -169,13 +173,15 @@ impl App {
         let binding = ServiceBinding {
             plan: plan.id().to_owned(),
             parameters,
+            given,
             bind_resource,
             predecessor: new.predecessor.clone(),
             randoms: self.drawn(template.randoms().iter().cloned(), &known),
             expires_at: template.expires_after().map(|after| now.after(after)),
             renew_before: template.renew_after().map(|after| now.after(after)),
             has_resources: template.has_resources(),
-            access: None,
+            // If it fails, what is handed out still works.
+            access: existing.and_then(|it| it.access.clone()),
             change: self.begins(ChangeKind::Create),
             id,
         };
@@ -193,8 +199,13 @@ impl App {
         default_tags.insert(BINDING.to_owned(), new.binding.clone());
         let has_resources = !resources.is_empty();
         let edge = Edge::InPlace;
-        let works = self.judged_services(request, &row.group, resources, &default_tags, edge);
+        let works = self.judged_services(request, &row, resources, &default_tags, edge);
         let mut works = works.await?;
+        // What it reads must not change meanwhile.
+        let prefix = binding.id.alias_prefix().to_lowercase();
+        refuse_busy(works.recorded().filter(|it| {
+            !row.id.is_of_binding(&it.id.alias) || it.id.alias.to_lowercase().starts_with(&prefix)
+        }))?;
         works.reads(linked(&row.group, &outputs));
         let order = NewOrder {
             expected: Some(row.revision),
@@ -340,8 +351,8 @@ impl App {
     pub async fn bound_service(
         &self,
         request: &ServiceRequest<'_>,
-        instance: &str,
-        binding: &str,
+        (instance, binding): (&str, &str),
+        named: Named<'_>,
     ) -> Result<BoundService, ServiceRejection> {
         let missing = || {
             ServiceRejection::Missing(format!(
@@ -354,6 +365,7 @@ impl App {
         };
         let row = self.service_instance(&id.instance).await?;
         let row = row.filter(|row| !row.is_gone() && row.id == id.instance);
+        judge_named(request, row.as_ref(), named)?;
         let row = row.ok_or_else(missing)?;
         let found = self.service_binding(&id).await?;
         let found = found.filter(|it| it.id == id && !it.is_gone());

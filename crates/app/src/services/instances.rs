@@ -53,6 +53,9 @@ pub struct UpdateService {
     pub name: Option<String>,
 }
 
+/// The ids of the service and the plan, as far as a request to read names them.
+pub(super) type Named<'a> = (Option<&'a str>, Option<&'a str>);
+
 /// An instance that stands.
 pub struct ProvisionedService {
     /// The id of its offering.
@@ -93,6 +96,7 @@ impl App {
             plan: plan.id().to_owned(),
             version: plan.version().map(str::to_owned),
             parameters,
+            given: Some(without_null(&new.parameters)),
         };
         let found = self.service_instance(&id).await?;
         let row = found.as_ref().filter(|row| !row.is_gone());
@@ -102,7 +106,7 @@ impl App {
             let is_same = row.id == id
                 && row.service == new.service
                 && row.group.key() == group.key()
-                && asked.any(|it| it.plan == wanted.plan && it.parameters == wanted.parameters);
+                && asked.any(|it| it.asks_the_same(&wanted));
             if !is_same {
                 return Err(ServiceRejection::Conflict(format!(
                     "There is an instance '{}' already, with another service, plan, space or parameters.",
@@ -119,7 +123,7 @@ impl App {
             // It has stood: what has failed since goes on as an update.
             if let Some(base) = &row.applied {
                 let current = offering.plan(&base.plan);
-                let edge = edge(current, base, plan)?;
+                let edge = edge(current, row, plan)?;
                 let change = Changed {
                     plan,
                     wanted,
@@ -145,13 +149,9 @@ impl App {
             revision: found.as_ref().map_or(0, |found| found.revision),
             id,
         };
-        let context = context(&instance, request.platform);
-        let randoms = Randoms(instance.randoms.clone());
-        let resources = plan.instance(&context, &instance.wanted.parameters, &randoms);
-        let resources = resources.map_err(unfilled)?;
-        let tags = tags(&instance);
-        let works = self.judged_services(request, &group, resources, &tags, Edge::InPlace);
-        let works = works.await?;
+        let works = self
+            .comes_to(request, plan, &instance, Edge::InPlace)
+            .await?;
         let order = NewOrder {
             expected: found.map(|found| found.revision),
             tags: reference_tags(&instance),
@@ -211,7 +211,8 @@ impl App {
                 shown(plan.version())
             )));
         }
-        let edge = edge(current, base, plan)?;
+        let edge = edge(current, &row, plan)?;
+        let is_brought_up = plan.version() != base.version.as_deref();
         let given = update.parameters.clone();
         let kept = base.parameters.clone();
         let (service, from, to) = (row.service.clone(), base.plan.clone(), plan.id().to_owned());
@@ -219,18 +220,23 @@ impl App {
             let offering = offerings.offering(&service)?;
             let to = offering.plan(&to)?;
             let from = offering.plan(&from).unwrap_or(to);
-            Some(from.judge_update(to, &kept, &given))
+            Some(from.judge_update(to, is_brought_up, &kept, &given))
         };
         let parameters = self.judge_parameters(request, &update.parameters, judge);
-        let parameters = parameters.await?.map_err(refused)?;
-        let wanted = Provision {
-            plan: plan.id().to_owned(),
-            version: plan.version().map(str::to_owned),
-            parameters,
+        let wanted = match parameters.await?.map_err(refused)? {
+            Some(parameters) => Provision {
+                plan: plan.id().to_owned(),
+                version: plan.version().map(str::to_owned),
+                given: given_by_then(base, &update.parameters, &parameters),
+                parameters,
+            },
+            None => base.clone(),
         };
         let name = update.name.clone().or_else(|| row.name.clone());
-        let is_context_only = row.change.has_succeeded() && row.applied.as_ref() == Some(&wanted);
-        let is_same = row.change.kind == ChangeKind::Update && row.wanted == wanted;
+        let applied = row.applied.as_ref();
+        let is_applied = applied.is_some_and(|applied| applied.is_same(&wanted));
+        let is_context_only = row.change.has_succeeded() && is_applied;
+        let is_same = row.change.kind == ChangeKind::Update && row.wanted.is_same(&wanted);
         if row.change.is_running() && is_same {
             return self.same_again(request, offering, &row).await;
         }
@@ -262,7 +268,8 @@ impl App {
         } = change;
         let bindings = self.parts.store.list_service_bindings(&row.id).await;
         let bindings = bindings.map_err(ServiceRejection::of_store)?;
-        let is_same = row.applied.as_ref() == Some(&wanted);
+        let applied = row.applied.as_ref();
+        let is_same = applied.is_some_and(|applied| applied.is_same(&wanted));
         if !bindings.is_empty() && !is_same && !offering.merges_into_bindings() {
             return Err(ServiceRejection::BindingsExist(format!(
                 "The instance has {} bindings, which would not see the change. Delete them first.",
@@ -283,27 +290,13 @@ impl App {
             change: self.begins(ChangeKind::Update),
             ..row
         };
-        let context = context(&instance, request.platform);
-        let randoms = Randoms(instance.randoms.clone());
-        let resources = plan.instance(&context, &instance.wanted.parameters, &randoms);
-        let resources = resources.map_err(unfilled)?;
-        let tags = tags(&instance);
-        let works = self.judged_services(request, &instance.group, resources, &tags, edge);
-        let mut works = works.await?;
-        let recorded = self.references_of(&instance.id, &instance.group).await?;
-        refuse_busy(&recorded)?;
-        let is_there = |reference: &ReferenceId| {
-            let key = reference.key();
-            works.puts(reference) || recorded.iter().any(|it| it.id.key() == key)
-        };
+        let mut works = self.comes_to(request, plan, &instance, edge).await?;
+        refuse_busy(works.recorded())?;
+        let is_there =
+            |reference: &ReferenceId| works.puts(reference) || works.is_recorded(reference);
         let (bindings, outputs) =
             self.renewed(request, offering, plan, &instance, bindings, is_there)?;
-        let gone = recorded
-            .iter()
-            .filter(|it| is_of_instance_itself(&instance.id, &it.id.alias) && !works.puts(&it.id));
-        let gone: Vec<ReferenceOf> = gone.map(ReferenceOf::from).collect();
         works.reads(linked(&instance.group, &outputs));
-        works.delete(&[], &gone);
         let order = NewOrder {
             expected,
             tags: reference_tags(&instance),
@@ -314,6 +307,29 @@ impl App {
             cancels: None,
         };
         self.order(request, order, works, offering.is_sync()).await
+    }
+
+    /// Returns what an instance comes to: what the plan declares, without what has left the files.
+    async fn comes_to(
+        &self,
+        request: &ServiceRequest<'_>,
+        plan: &Plan,
+        instance: &ServiceInstance,
+        edge: Edge,
+    ) -> Result<Works, ServiceRejection> {
+        let context = context(instance, request.platform);
+        let randoms = Randoms(instance.randoms.clone());
+        let resources = plan.instance(&context, &instance.wanted.parameters, &randoms);
+        let resources = resources.map_err(unfilled)?;
+        let tags = tags(instance);
+        let works = self.judged_services(request, instance, resources, &tags, edge);
+        let mut works = works.await?;
+        let gone = works
+            .recorded()
+            .filter(|it| !instance.id.is_of_binding(&it.id.alias) && !works.puts(&it.id));
+        let gone: Vec<ReferenceOf> = gone.map(ReferenceOf::from).collect();
+        works.delete(&[], &gone);
+        Ok(works)
     }
 
     /// Notes the name of an instance. Nothing is done in AWS.
@@ -392,7 +408,7 @@ impl App {
         references.extend(others.map(ReferenceOf::from));
         let (of_instance, of_bindings): (Vec<_>, Vec<_>) = references
             .into_iter()
-            .partition(|it| is_of_instance_itself(&row.id, &it.id.alias));
+            .partition(|it| !row.id.is_of_binding(&it.id.alias));
         let mut works = Works::reading(Map::new());
         works.delete(&of_bindings, &of_instance);
         let order = NewOrder {
@@ -415,10 +431,13 @@ impl App {
         &self,
         request: &ServiceRequest<'_>,
         instance: &str,
+        named: Named<'_>,
     ) -> Result<ProvisionedService, ServiceRejection> {
         let id = request.instance_id(instance);
         let row = self.service_instance(&id).await?;
-        let row = row.filter(|row| row.id == id && row.has_stood());
+        let row = row.filter(|row| row.id == id && !row.is_gone());
+        judge_named(request, row.as_ref(), named)?;
+        let row = row.filter(ServiceInstance::has_stood);
         let row = row.ok_or_else(|| no_such_instance(instance))?;
         if row.change.is_running() {
             return Err(running(&row));
@@ -511,12 +530,19 @@ struct Changed<'a> {
 }
 
 /// Returns how an instance gets to a plan.
-fn edge(current: Option<&Plan>, base: &Provision, plan: &Plan) -> Result<Edge, ServiceRejection> {
+fn edge(
+    current: Option<&Plan>,
+    row: &ServiceInstance,
+    plan: &Plan,
+) -> Result<Edge, ServiceRejection> {
+    let base = row.applied.as_ref().unwrap_or(&row.wanted);
+    let edge_to = |plan: &str| current.and_then(|current| current.edge_to(plan));
     if plan.id() == base.plan {
-        return Ok(Edge::InPlace);
+        // A change that has failed may have replaced some of it already. The way back is as long as the way there.
+        let half_way = edge_to(&row.wanted.plan).filter(|_| !row.change.has_succeeded());
+        return Ok(half_way.unwrap_or(Edge::InPlace));
     }
-    let edge = current.and_then(|current| current.edge_to(plan.id()));
-    edge.ok_or_else(|| {
+    edge_to(plan.id()).ok_or_else(|| {
         ServiceRejection::PlanChangeNotSupported(format!(
             "The plan cannot be changed to '{}'. Make a new instance of that plan.",
             plan.name()
@@ -540,11 +566,28 @@ pub(super) fn refuse_changing_bindings(
     }
 }
 
-/// Returns whether an alias of an instance is of itself, and not of a binding.
-pub(super) fn is_of_instance_itself(id: &InstanceId, alias: &str) -> bool {
-    let prefix = id.alias_prefix().chars().count();
-    let rest: String = alias.chars().skip(prefix).collect();
-    !rest.contains(':')
+/// Returns the parameters that are given, without those that are not.
+pub(super) fn without_null(parameters: &Map<String, Value>) -> Map<String, Value> {
+    let given = parameters.iter().filter(|(_, value)| !value.is_null());
+    given
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
+/// Returns the parameters that were given in all requests so far, of those that the instance has after this one.
+fn given_by_then(
+    base: &Provision,
+    update: &Map<String, Value>,
+    parameters: &Map<String, Value>,
+) -> Option<Map<String, Value>> {
+    let mut given = base.given.clone()?;
+    given.extend(
+        update
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone())),
+    );
+    given.retain(|name, value| !value.is_null() && parameters.contains_key(name));
+    Some(given)
 }
 
 pub(super) fn context(instance: &ServiceInstance, platform: &Platform) -> Context {
@@ -620,6 +663,27 @@ pub(super) fn judge_plan(row: &ServiceInstance, plan: &str) -> Result<(), Servic
             "plan_id: the instance has the plan '{}'.",
             applied.unwrap_or(&row.wanted).plan
         ))),
+    }
+}
+
+/// Refuses what a request to read names, if that is unknown or not the instance's.
+pub(super) fn judge_named(
+    request: &ServiceRequest<'_>,
+    row: Option<&ServiceInstance>,
+    (service, plan): Named<'_>,
+) -> Result<(), ServiceRejection> {
+    match row {
+        Some(row) => {
+            service.map_or(Ok(()), |service| judge_service(row, service))?;
+            plan.map_or(Ok(()), |plan| judge_plan(row, plan))
+        }
+        None => {
+            let offering = service.map(|service| request.offering(service));
+            if let (Some(offering), Some(plan)) = (offering.transpose()?, plan) {
+                request.plan(offering, plan)?;
+            }
+            Ok(())
+        }
     }
 }
 

@@ -32,6 +32,8 @@ pub(super) struct Works {
     outputs: Map<String, Value>,
     /// How many references it makes.
     more: usize,
+    /// The references of the instance and its bindings, by their keys.
+    recorded: BTreeMap<String, Reference>,
 }
 
 /// An order to place.
@@ -82,7 +84,19 @@ impl Works {
             declared: Vec::new(),
             outputs,
             more: 0,
+            recorded: BTreeMap::new(),
         }
+    }
+
+    /// Returns the references of the instance and its bindings that it was judged with.
+    pub(super) fn recorded(&self) -> impl Iterator<Item = &Reference> {
+        self.recorded.values()
+    }
+
+    /// Returns whether a reference is one of these, and stands for a resource.
+    pub(super) fn is_recorded(&self, reference: &ReferenceId) -> bool {
+        let recorded = self.recorded.get(&reference.key());
+        recorded.is_some_and(|it| it.identifier.is_some())
     }
 
     /// Adds resources to delete. Those of the first list go before those of the second.
@@ -173,16 +187,17 @@ impl From<&ApplyMember> for ReferenceOf {
 }
 
 impl App {
-    /// Judges what resources come to, without a look at AWS.
+    /// Judges what resources come to, without a look at AWS. They refer to what is of the instance alone.
     pub(super) async fn judged_services(
         &self,
         request: &ServiceRequest<'_>,
-        group: &GroupId,
+        instance: &ServiceInstance,
         resources: Vec<Resource>,
         default_tags: &BTreeMap<String, String>,
         edge: Edge,
     ) -> Result<Works, ServiceRejection> {
-        let group = self.service_group(group).await?;
+        let group = self.service_group(&instance.group).await?;
+        let recorded = self.references_of(&instance.id, &instance.group).await?;
         let members = resources.into_iter().map(|resource| {
             let replacement_policy = match edge {
                 Edge::InPlace => ReplacementPolicy::Refuse,
@@ -218,13 +233,13 @@ impl App {
             members: members.collect(),
             outputs: Map::new(),
         };
-        let judged = self.judged_set_in(group, set, request.caller, Purpose::Change);
+        let judged = self.judged_set_in(group, set, recorded, request.caller, Purpose::Change);
         let judged = judged.await.map_err(ServiceRejection::of_set)?;
         let members = judged.members.iter();
-        let recorded = members
+        let of_members = members
             .clone()
             .filter_map(|it| judged.recorded.get(&it.reference.key()));
-        refuse_busy(recorded)?;
+        refuse_busy(of_members)?;
         let more = members.clone().filter(|member| !member.has_reference);
         Ok(Works {
             more: more.count(),
@@ -236,6 +251,7 @@ impl App {
                 .map(|member| self.declared_member(member, &judged.group))
                 .collect(),
             outputs: Map::new(),
+            recorded: judged.recorded,
         })
     }
 
@@ -302,9 +318,9 @@ impl App {
         }
         let group = order.instance.group.clone();
         let caller = request.caller;
-        self.parts.accounts.verify(&request.platform.scope).await?;
         self.admit_group(&group).await?;
         self.admit_set(&group, &caller.name, works.more).await?;
+        self.parts.accounts.verify(&request.platform.scope).await?;
         let mut tags = order.tags.clone();
         tags.extend(order.own_tags.clone());
         let application = Application {
@@ -377,7 +393,11 @@ impl App {
             Some(ended) if ended.is_terminal() => self.outcome(&ended).await,
             Some(_) | None => {
                 self.parts.workers.wake();
-                Err(ServiceRejection::Timeout(request.sync_wait.as_secs()))
+                let seconds = request.sync_wait.as_secs();
+                Err(match impatience {
+                    Impatience::Cancels => ServiceRejection::Timeout(seconds),
+                    Impatience::Leaves => ServiceRejection::StillRuns(seconds),
+                })
             }
         }
     }

@@ -55,6 +55,11 @@ pub enum ServiceRejection {
         "the change was not done in {0} seconds, and is cancelled. Send accepts_incomplete=true, and poll last_operation"
     )]
     Timeout(u64),
+    /// The change that another request has ordered was not done while the platform could wait.
+    #[error(
+        "the change was not done in {0} seconds, and goes on. Send accepts_incomplete=true, and poll last_operation"
+    )]
+    StillRuns(u64),
     /// It is refused as ARM requests are.
     #[error("{0}")]
     Other(Box<Rejection>),

@@ -111,14 +111,25 @@ impl App {
         if let Some(deletion) = group.body.deletion {
             return Err(self.busy(deletion).await);
         }
-        self.judged_set_in(group, set, caller, purpose).await
+        let recorded = self
+            .parts
+            .store
+            .list_references(&group.id, None, None, usize::MAX);
+        let recorded = match recorded.await {
+            Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(&group.id)),
+            other => other?,
+        };
+        self.judged_set_in(group, set, recorded, caller, purpose)
+            .await
     }
 
-    /// Judges a set for a group, which need not exist yet.
+    /// Judges a set for a group, which need not exist yet. `recorded` has all references of the group that the set may list or
+    /// refer to.
     pub(crate) async fn judged_set_in(
         &self,
         group: ResourceGroup,
         set: DeclaredSet,
+        recorded: Vec<Reference>,
         caller: &Caller,
         purpose: Purpose,
     ) -> Result<JudgedSet, Rejection> {
@@ -132,15 +143,6 @@ impl App {
         }
         let mut details = Vec::new();
         let given = self.given(set.members, &mut details).await?;
-        let recorded = self
-            .parts
-            .store
-            .list_references(&group.id, None, None, usize::MAX);
-        let recorded = match recorded.await {
-            // It is made with the change.
-            Err(ucp_store::Error::NoSuchGroup) => Vec::new(),
-            other => other?,
-        };
         let recorded: BTreeMap<String, Reference> = recorded
             .into_iter()
             .map(|reference| (reference.id.key(), reference))

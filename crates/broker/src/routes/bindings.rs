@@ -43,7 +43,7 @@ pub(crate) async fn put(
         Ordered::Unchanged => StatusCode::OK,
     };
     let bound = app
-        .bound_service(&request, &new.instance, &new.binding)
+        .bound_service(&request, (&new.instance, &new.binding), (None, None))
         .await;
     let bound = bound.map_err(|refused| context.refused(refused))?;
     let reply = (status, Json(shown(&bound)));
@@ -53,11 +53,15 @@ pub(crate) async fn put(
     })
 }
 
-pub(crate) async fn get(context: Context, path: BindingPath) -> Result<Response, Problem> {
+pub(crate) async fn get(
+    context: Context,
+    path: BindingPath,
+    asked: Asked,
+) -> Result<Response, Problem> {
     let request = context.request(false);
     let app = &context.broker.parts.app;
     let bound = app
-        .bound_service(&request, &path.instance, &path.binding)
+        .bound_service(&request, (&path.instance, &path.binding), asked.named())
         .await;
     let bound = bound.map_err(|refused| context.refused(refused))?;
     let mut body = shown(&bound);

@@ -43,10 +43,16 @@ pub(crate) async fn put(
     Ok(context.ordered(ordered, StatusCode::CREATED))
 }
 
-pub(crate) async fn get(context: Context, path: InstancePath) -> Result<Response, Problem> {
+pub(crate) async fn get(
+    context: Context,
+    path: InstancePath,
+    asked: Asked,
+) -> Result<Response, Problem> {
     let request = context.request(false);
     let app = &context.broker.parts.app;
-    let stands = app.provisioned_service(&request, &path.instance).await;
+    let stands = app
+        .provisioned_service(&request, &path.instance, asked.named())
+        .await;
     let stands = stands.map_err(|refused| context.refused(refused))?;
     let mut body = json!({
         "service_id": stands.service,

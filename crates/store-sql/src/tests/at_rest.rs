@@ -305,6 +305,7 @@ fn order() -> PlaceOrder {
                 plan: "plan".to_owned(),
                 version: None,
                 parameters: parameters.clone(),
+                given: Some(parameters.clone()),
             },
             applied: None,
             randoms: BTreeMap::from([("salt".to_owned(), CANARY.to_owned())]),
@@ -315,7 +316,8 @@ fn order() -> PlaceOrder {
         bindings: vec![ServiceBinding {
             id: binding,
             plan: "plan".to_owned(),
-            parameters,
+            parameters: parameters.clone(),
+            given: Some(parameters),
             bind_resource: None,
             predecessor: None,
             randoms: BTreeMap::new(),

@@ -41,6 +41,7 @@ fn provision(plan: &str) -> Provision {
         plan: plan.to_owned(),
         version: None,
         parameters: parameters.as_object().unwrap().clone(),
+        given: parameters.as_object().cloned(),
     }
 }
 
@@ -66,6 +67,7 @@ pub(super) fn binding(instance: &str, name: &str, change: Change) -> ServiceBind
         id: binding_id(instance, name),
         plan: "dev".to_owned(),
         parameters: provision("dev").parameters,
+        given: provision("dev").given,
         bind_resource: None,
         predecessor: None,
         randoms: BTreeMap::new(),
