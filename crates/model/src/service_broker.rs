@@ -51,6 +51,10 @@ pub struct ServiceInstance {
     /// Its random values, by their names.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub randoms: BTreeMap<String, String>,
+    /// Whether a change that may replace its resources has begun since the last one that has succeeded. So they may be of either
+    /// plan.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub may_be_replaced: bool,
     /// Its latest change.
     pub change: Change,
     /// Increases with each change of it and of its bindings.
@@ -219,6 +223,11 @@ impl Provision {
             && same_members(&self.parameters, &other.parameters)
     }
 
+    /// Returns whether it was asked for by this plan and these parameters.
+    pub fn is_given(&self, plan: &str, given: &Map<String, Value>) -> bool {
+        self.plan == plan && is_given(&self.given, given)
+    }
+
     /// Returns whether it asks for the same plan and parameters, as they were given or as they come to.
     pub fn asks_the_same(&self, other: &Self) -> bool {
         self.plan == other.plan
@@ -231,8 +240,19 @@ impl Provision {
 
 /// Returns whether parameters are the same, as they were given or with defaults.
 fn asks_the_same(one: Asked<'_>, other: Asked<'_>) -> bool {
-    let is_given = one.0.as_ref().zip(other.0.as_ref());
-    is_given.is_some_and(|(one, other)| same_members(one, other)) || same_members(one.1, other.1)
+    let given = other.0.as_ref();
+    given.is_some_and(|given| is_given(one.0, given)) || same_members(one.1, other.1)
+}
+
+/// Returns whether these were given, if it is known what was.
+fn is_given(known: &Option<Map<String, Value>>, given: &Map<String, Value>) -> bool {
+    let known = known.as_ref();
+    known.is_some_and(|known| same_members(known, given))
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// Parameters as they were given, and with defaults.
@@ -347,6 +367,7 @@ impl ServiceInstance {
             self.erase();
         } else if self.change.has_succeeded() {
             self.applied = Some(self.wanted.clone());
+            self.may_be_replaced = false;
         }
         true
     }
@@ -413,6 +434,11 @@ impl ServiceBinding {
         self.bind_resource = None;
         self.randoms.clear();
         self.access = None;
+    }
+
+    /// Returns whether it was asked for by these parameters.
+    pub fn is_given(&self, given: &Map<String, Value>) -> bool {
+        is_given(&self.given, given)
     }
 
     /// Returns whether it was made with the same parameters, as they were given or as they come to.

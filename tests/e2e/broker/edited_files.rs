@@ -19,6 +19,8 @@ const DEMANDED: (&str, &str, &str) = (
     "[binding]\n",
     "[parameters.key]\nat = \"secret/KmsKeyId\"\nrequired = true\n[binding]\n",
 );
+/// A plan without a version.
+const UNVERSIONED: (&str, &str, &str) = ("logs.toml", "maintenance.version = \"1.0.0\"\n", "");
 /// A resource more, which the second plan changes.
 const QUEUE: [(&str, &str, &str); 2] = [
     (
@@ -41,18 +43,18 @@ async fn the_same_again_stays_the_same(world: &World) {
     wait(world, "PUT", &bound("one", "b"), &bind_logs())
         .await
         .expect(201);
-    for edit in [GAINED, DEMANDED] {
+    for edit in [GAINED, DEMANDED, UNVERSIONED] {
         world.offer(&[edit]);
         let renamed = json!({"service_id": LOGS, "context": {"instance_name": "other"}});
         ask(world, "PATCH", &at("one"), &renamed).await.expect(200);
         let same = json!({"service_id": LOGS, "plan_id": SMALL, "parameters": {"retention": 7}});
         ask(world, "PATCH", &at("one"), &same).await.expect(200);
+        ask(world, "PUT", &at("one"), &put).await.expect(200);
+        ask(world, "PUT", &bound("one", "b"), &bind_logs())
+            .await
+            .expect(200);
     }
     world.offer(&[GAINED]);
-    ask(world, "PUT", &at("one"), &put).await.expect(200);
-    ask(world, "PUT", &bound("one", "b"), &bind_logs())
-        .await
-        .expect(200);
     let other = order(LOGS, SMALL, json!({"note": "mine", "retention": 30}));
     refused(
         &ask(world, "PUT", &at("one"), &other).await,
@@ -89,6 +91,54 @@ async fn the_same_again_stays_the_same(world: &World) {
     ask(world, "PUT", &at("one"), &put).await.expect(200);
 }
 
+/// A server that has newer files takes over while an update runs.
+#[apply(on_every_store)]
+async fn an_update_that_runs_is_known_again(world: &World) {
+    logs(world, "one", json!({})).await;
+    let patch = json!({"service_id": LOGS, "parameters": {"retention": 30}});
+    let operation = begin(world, "PATCH", &at("one"), &patch).await;
+    world.offer(&[GAINED]);
+    assert_eq!(begin(world, "PATCH", &at("one"), &patch).await, operation);
+    world.settle().await;
+    assert_eq!(last(world, &at("one"), &operation).await, succeeded());
+}
+
+/// What goes on after a failure is what was asked for, and not more.
+#[apply(on_every_store)]
+async fn a_put_after_a_failed_deletion_brings_nothing_along(world: &World) {
+    logs(world, "one", json!({})).await;
+    wait(world, "PUT", &bound("one", "b"), &bind_logs())
+        .await
+        .expect(201);
+    let refusal = fault(fail(HandlerErrorCode::AccessDenied).saying("Not yours."));
+    world.aws.add_fault(refusal.on(Action::DeleteResource));
+    let path = format!("{}?service_id={LOGS}&plan_id={SMALL}", at("one"));
+    let failed = change(world, "DELETE", &path, &Value::Null).await;
+    assert_eq!(failed["state"], "failed");
+    world.aws.clear_faults();
+    world.offer(&[GAINED]);
+    let put = order(LOGS, SMALL, json!({}));
+    assert_eq!(change(world, "PUT", &at("one"), &put).await, succeeded());
+    let shown = get(world, &at("one")).await.expect(200).body;
+    assert_eq!(shown["parameters"], json!({"retention": 7}));
+}
+
+/// What ARM has put under the aliases of an instance is not deleted by making the instance.
+#[apply(on_every_store)]
+async fn a_new_instance_deletes_nothing(world: &World) {
+    logs(world, "other", json!({})).await;
+    let group = "/planes/radius/local/resourceGroups/cf-space";
+    let tracked = format!("{group}/providers/AWS.Logs/LogGroup:reference/one:data");
+    let put =
+        json!({"trackedBy": tracked, "alias": "one:data", "properties": {"LogGroupName": "data"}});
+    let path =
+        "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.Logs/LogGroup/:put";
+    world.call("POST", path, &put.to_string()).await.expect(201);
+    world.settle().await;
+    logs(world, "one", json!({})).await;
+    assert_eq!(live(world, "AWS::Logs::LogGroup").len(), 3);
+}
+
 /// A creation that goes on after a failure deletes what has left the files since then.
 #[apply(on_every_store)]
 async fn what_leaves_the_files_during_a_creation_goes(world: &World) {
@@ -120,8 +170,15 @@ async fn a_replacing_update_that_has_failed_goes_back(world: &World) {
     let failed = change(world, "PATCH", &at("one"), &patch).await;
     assert_eq!(failed["state"], "failed");
     assert_eq!(live(world, "AWS::EC2::VPC")[0]["CidrBlock"], "10.20.0.0/16");
+    // The way back is there as long as it takes.
     world.aws.clear_faults();
+    let refusal = fault(fail(HandlerErrorCode::ServiceInternalError).saying("No."));
+    let refusal = refusal.on(Action::CreateResource);
+    world.aws.add_fault(refusal.of_type("AWS::EC2::VPC"));
     let patch = json!({"service_id": NET, "plan_id": "net-ten"});
+    let failed = change(world, "PATCH", &at("one"), &patch).await;
+    assert_eq!(failed["state"], "failed");
+    world.aws.clear_faults();
     assert_eq!(
         change(world, "PATCH", &at("one"), &patch).await,
         succeeded()

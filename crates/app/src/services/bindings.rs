@@ -119,8 +119,17 @@ impl App {
         if template.requires_app() && app.is_none_or(|app| !app.is_string()) {
             return Err(ServiceRejection::RequiresApp);
         }
-        let parameters = match &predecessor {
-            Some(predecessor) => predecessor.parameters.clone(),
+        let given = match &predecessor {
+            Some(predecessor) => predecessor.given.clone(),
+            None => Some(without_null(&new.parameters)),
+        };
+        // What it was asked for by is known, whatever the files say of that by now.
+        let known = existing.filter(|it| {
+            let is_there = it.has_stood() || it.change.is_running();
+            is_there && given.as_ref().is_some_and(|given| it.is_given(given))
+        });
+        let parameters = match predecessor.as_ref().or(known) {
+            Some(known) => known.parameters.clone(),
             None => {
                 let given = new.parameters.clone();
                 let (service, plan) = (row.service.clone(), plan.id().to_owned());
@@ -131,10 +140,6 @@ impl App {
                 let parameters = self.judge_parameters(request, &new.parameters, judge);
                 parameters.await?.map_err(invalid)?
             }
-        };
-        let given = match &predecessor {
-            Some(predecessor) => predecessor.given.clone(),
-            None => Some(without_null(&new.parameters)),
         };
         let is_sync = offering.is_sync() || !template.has_resources();
         if let Some(existing) = existing {
@@ -169,19 +174,28 @@ impl App {
             ..row
         };
         let now = self.now();
-        let known = existing.map(|it| it.randoms.clone()).unwrap_or_default();
+        let randoms = existing.map(|it| it.randoms.clone()).unwrap_or_default();
+        // If it is not made anew, what it hands out works until it expires.
+        let works = existing.filter(|it| it.has_stood());
+        let works = works.filter(|it| it.expires_at.is_none_or(|at| at > now));
+        let (expires_at, renew_before) = match works {
+            Some(works) => (works.expires_at, works.renew_before),
+            None => (
+                template.expires_after().map(|after| now.after(after)),
+                template.renew_after().map(|after| now.after(after)),
+            ),
+        };
         let binding = ServiceBinding {
             plan: plan.id().to_owned(),
             parameters,
             given,
             bind_resource,
             predecessor: new.predecessor.clone(),
-            randoms: self.drawn(template.randoms().iter().cloned(), &known),
-            expires_at: template.expires_after().map(|after| now.after(after)),
-            renew_before: template.renew_after().map(|after| now.after(after)),
+            randoms: self.drawn(template.randoms().iter().cloned(), &randoms),
+            expires_at,
+            renew_before,
             has_resources: template.has_resources(),
-            // If it fails, what is handed out still works.
-            access: existing.and_then(|it| it.access.clone()),
+            access: works.and_then(|it| it.access.clone()),
             change: self.begins(ChangeKind::Create),
             id,
         };

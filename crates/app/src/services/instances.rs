@@ -83,36 +83,28 @@ impl App {
         let plan = request.plan(offering, &new.plan)?;
         let group = request.group(&new.space)?;
         judge_version(plan, new.version.as_deref())?;
-        let given = new.parameters.clone();
-        let (service, plan_id) = (new.service.clone(), new.plan.clone());
-        let judge = move |offerings: &Offerings| {
-            let plan = offerings.offering(&service)?.plan(&plan_id)?;
-            Some(plan.judge_create(&given))
-        };
-        let parameters = self.judge_parameters(request, &new.parameters, judge);
-        let parameters = parameters.await?.map_err(invalid)?;
         let id = request.instance_id(&new.instance);
-        let wanted = Provision {
-            plan: plan.id().to_owned(),
-            version: plan.version().map(str::to_owned),
-            parameters,
-            given: Some(without_null(&new.parameters)),
-        };
         let found = self.service_instance(&id).await?;
         let row = found.as_ref().filter(|row| !row.is_gone());
+        let asked = row.map(|row| [Some(&row.wanted), row.applied.as_ref()]);
+        let mut asked = asked.into_iter().flatten().flatten();
+        // What it was asked for by is known, whatever the files say of that by now.
+        let given = without_null(&new.parameters);
+        let known = asked.clone().find(|it| it.is_given(plan.id(), &given));
+        let mut wanted = match known {
+            Some(known) => known.clone(),
+            None => self.judged_creation(request, plan, new).await?,
+        };
         if let Some(row) = row {
-            let asked = [Some(&row.wanted), row.applied.as_ref()];
-            let mut asked = asked.into_iter().flatten();
-            let is_same = row.id == id
-                && row.service == new.service
-                && row.group.key() == group.key()
-                && asked.any(|it| it.asks_the_same(&wanted));
-            if !is_same {
+            let known = asked.find(|it| it.asks_the_same(&wanted));
+            let is_of =
+                row.id == id && row.service == new.service && row.group.key() == group.key();
+            let Some(known) = known.filter(|_| is_of) else {
                 return Err(ServiceRejection::Conflict(format!(
                     "There is an instance '{}' already, with another service, plan, space or parameters.",
                     new.instance
                 )));
-            }
+            };
             match (&row.change.kind, row.change.is_running()) {
                 (ChangeKind::Create, true) => return self.same_again(request, offering, row).await,
                 (ChangeKind::Update | ChangeKind::Delete, true) => return Err(running(row)),
@@ -126,12 +118,14 @@ impl App {
                 let edge = edge(current, row, plan)?;
                 let change = Changed {
                     plan,
-                    wanted,
+                    wanted: known.clone(),
                     edge,
                     name: new.name.clone().or_else(|| row.name.clone()),
                 };
                 return self.change(request, offering, row.clone(), change).await;
             }
+            // It begins anew, by what the files say now.
+            wanted = self.judged_creation(request, plan, new).await?;
         }
         let randoms = row.map(|row| row.randoms.clone()).unwrap_or_default();
         let names = offering.instance_randoms();
@@ -145,15 +139,21 @@ impl App {
             wanted,
             applied: row.and_then(|row| row.applied.clone()),
             randoms,
+            may_be_replaced: row.is_some_and(|row| row.may_be_replaced),
             change: self.begins(ChangeKind::Create),
             revision: found.as_ref().map_or(0, |found| found.revision),
             id,
         };
-        let works = self
-            .comes_to(request, plan, &instance, Edge::InPlace)
-            .await?;
+        let edge = match instance.may_be_replaced {
+            true => Edge::Replacing,
+            false => Edge::InPlace,
+        };
+        let mut works = self.comes_to(request, plan, &instance, edge).await?;
+        if row.is_some() {
+            works.delete_what_left(&instance.id);
+        }
         let order = NewOrder {
-            expected: found.map(|found| found.revision),
+            expected: found.as_ref().map(|found| found.revision),
             tags: reference_tags(&instance),
             instance,
             bindings: Vec::new(),
@@ -162,6 +162,28 @@ impl App {
             cancels: None,
         };
         self.order(request, order, works, offering.is_sync()).await
+    }
+
+    /// Returns what a creation asks for.
+    async fn judged_creation(
+        &self,
+        request: &ServiceRequest<'_>,
+        plan: &Plan,
+        new: &ProvisionService,
+    ) -> Result<Provision, ServiceRejection> {
+        let given = new.parameters.clone();
+        let (service, plan_id) = (new.service.clone(), plan.id().to_owned());
+        let judge = move |offerings: &Offerings| {
+            let plan = offerings.offering(&service)?.plan(&plan_id)?;
+            Some(plan.judge_create(&given))
+        };
+        let parameters = self.judge_parameters(request, &new.parameters, judge);
+        Ok(Provision {
+            plan: plan.id().to_owned(),
+            version: plan.version().map(str::to_owned),
+            parameters: parameters.await?.map_err(invalid)?,
+            given: Some(without_null(&new.parameters)),
+        })
     }
 
     /// Changes an instance.
@@ -212,7 +234,7 @@ impl App {
             )));
         }
         let edge = edge(current, &row, plan)?;
-        let is_brought_up = plan.version() != base.version.as_deref();
+        let is_brought_up = update.version.is_some() && update.version != base.version;
         let given = update.parameters.clone();
         let kept = base.parameters.clone();
         let (service, from, to) = (row.service.clone(), base.plan.clone(), plan.id().to_owned());
@@ -236,7 +258,9 @@ impl App {
         let applied = row.applied.as_ref();
         let is_applied = applied.is_some_and(|applied| applied.is_same(&wanted));
         let is_context_only = row.change.has_succeeded() && is_applied;
-        let is_same = row.change.kind == ChangeKind::Update && row.wanted.is_same(&wanted);
+        let is_same = row.change.kind == ChangeKind::Update
+            && row.wanted.version == wanted.version
+            && row.wanted.asks_the_same(&wanted);
         if row.change.is_running() && is_same {
             return self.same_again(request, offering, &row).await;
         }
@@ -287,16 +311,17 @@ impl App {
             name,
             wanted,
             randoms,
+            may_be_replaced: row.may_be_replaced || edge == Edge::Replacing,
             change: self.begins(ChangeKind::Update),
             ..row
         };
         let mut works = self.comes_to(request, plan, &instance, edge).await?;
-        refuse_busy(works.recorded())?;
         let is_there =
             |reference: &ReferenceId| works.puts(reference) || works.is_recorded(reference);
         let (bindings, outputs) =
             self.renewed(request, offering, plan, &instance, bindings, is_there)?;
         works.reads(linked(&instance.group, &outputs));
+        works.delete_what_left(&instance.id);
         let order = NewOrder {
             expected,
             tags: reference_tags(&instance),
@@ -309,7 +334,7 @@ impl App {
         self.order(request, order, works, offering.is_sync()).await
     }
 
-    /// Returns what an instance comes to: what the plan declares, without what has left the files.
+    /// Returns what an instance comes to. Refuses to change what ARM is changing.
     async fn comes_to(
         &self,
         request: &ServiceRequest<'_>,
@@ -323,12 +348,8 @@ impl App {
         let resources = resources.map_err(unfilled)?;
         let tags = tags(instance);
         let works = self.judged_services(request, instance, resources, &tags, edge);
-        let mut works = works.await?;
-        let gone = works
-            .recorded()
-            .filter(|it| !instance.id.is_of_binding(&it.id.alias) && !works.puts(&it.id));
-        let gone: Vec<ReferenceOf> = gone.map(ReferenceOf::from).collect();
-        works.delete(&[], &gone);
+        let works = works.await?;
+        refuse_busy(works.recorded())?;
         Ok(works)
     }
 
@@ -481,7 +502,12 @@ impl App {
         match row {
             Some(row) if !row.is_gone() => {
                 judge_service(&row, service)?;
-                judge_plan(&row, plan)?;
+                // One that has never stood has no plan: it may have been asked for by several.
+                let asked = request.offerings.offering(service);
+                let is_asked = asked.is_some_and(|offering| offering.plan(plan).is_some());
+                if row.applied.is_some() || !is_asked {
+                    judge_plan(&row, plan)?;
+                }
                 Ok(row)
             }
             // What has left the files is known by its row.
@@ -537,12 +563,16 @@ fn edge(
 ) -> Result<Edge, ServiceRejection> {
     let base = row.applied.as_ref().unwrap_or(&row.wanted);
     let edge_to = |plan: &str| current.and_then(|current| current.edge_to(plan));
-    if plan.id() == base.plan {
-        // A change that has failed may have replaced some of it already. The way back is as long as the way there.
-        let half_way = edge_to(&row.wanted.plan).filter(|_| !row.change.has_succeeded());
-        return Ok(half_way.unwrap_or(Edge::InPlace));
-    }
-    edge_to(plan.id()).ok_or_else(|| {
+    let edge = match plan.id() == base.plan {
+        true => Some(Edge::InPlace),
+        false => edge_to(plan.id()),
+    };
+    // A change that has failed may have replaced some of it already. From there, each way may replace.
+    let edge = edge.map(|edge| match row.may_be_replaced {
+        true => Edge::Replacing,
+        false => edge,
+    });
+    edge.ok_or_else(|| {
         ServiceRejection::PlanChangeNotSupported(format!(
             "The plan cannot be changed to '{}'. Make a new instance of that plan.",
             plan.name()

@@ -93,6 +93,16 @@ impl Works {
         self.recorded.values()
     }
 
+    /// Deletes what is of the instance itself, and is not put any more.
+    pub(super) fn delete_what_left(&mut self, instance: &InstanceId) {
+        let left = self.recorded().filter(|it| {
+            let is_own = !instance.is_of_binding(&it.id.alias);
+            is_own && !self.puts(&it.id)
+        });
+        let left: Vec<ReferenceOf> = left.map(ReferenceOf::from).collect();
+        self.delete(&[], &left);
+    }
+
     /// Returns whether a reference is one of these, and stands for a resource.
     pub(super) fn is_recorded(&self, reference: &ReferenceId) -> bool {
         let recorded = self.recorded.get(&reference.key());

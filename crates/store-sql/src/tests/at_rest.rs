@@ -309,6 +309,7 @@ fn order() -> PlaceOrder {
             },
             applied: None,
             randoms: BTreeMap::from([("salt".to_owned(), CANARY.to_owned())]),
+            may_be_replaced: false,
             change: Change::done(ChangeKind::Create, NOW),
             revision: 0,
         },

@@ -57,6 +57,7 @@ pub(super) fn instance(name: &str, change: Change) -> ServiceInstance {
         wanted: provision("dev"),
         applied: None,
         randoms: BTreeMap::from([("random".to_owned(), CANARY.to_owned())]),
+        may_be_replaced: false,
         change,
         revision: 0,
     }

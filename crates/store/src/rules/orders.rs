@@ -243,7 +243,7 @@ pub fn ended_order(
                 }
                 if has_succeeded && !binding.is_gone() {
                     let access = handed_out.remove(&binding.id.binding.to_lowercase());
-                    binding.lay_over(access.unwrap_or_default());
+                    binding.access = Some(access.unwrap_or_default());
                 }
                 Some(binding)
             });
