@@ -12,7 +12,7 @@ use ucp_simulator::ResourceSnapshot;
 use ucp_store::Error;
 
 use crate::World;
-use crate::world::{ACCOUNT, REGION};
+use crate::place::{ACCOUNT, REGION};
 
 /// A resource in the simulated AWS: its account, its type and its identifier.
 type Live = (String, String, String);

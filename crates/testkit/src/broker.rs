@@ -11,7 +11,7 @@ use ucp_offerings::{Offerings, SourceFile};
 use ucp_schema::Catalogue;
 use zeroize::Zeroizing;
 
-use crate::{ACCOUNT, REGION};
+use crate::place::{ACCOUNT, REGION};
 
 /// The platforms that sign in with their name and the password `password`. The second one may order buckets only.
 const PLATFORMS: [&str; 2] = ["cf", "k8s"];

@@ -29,12 +29,9 @@ use crate::aws::{Hanging, Held, OtherNames};
 use crate::callers::{Callers, ROOT};
 use crate::crashes::{Crashes, Mishap, Passer};
 use crate::log::Log;
+use crate::place::{ACCOUNT, REGION};
 use crate::{ManualClock, Reply, StoreKind, broker};
 
-/// The account that scenarios use.
-pub const ACCOUNT: &str = "123456789012";
-/// The region that scenarios use.
-pub const REGION: &str = "us-west-2";
 /// The initial resource group of every world.
 pub const GROUP: &str = "/planes/radius/local/resourceGroups/rg";
 
