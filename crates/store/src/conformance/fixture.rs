@@ -237,13 +237,18 @@ pub(super) async fn accept(store: &Engine, new: NewOperation) -> Accepted {
 
 /// Returns what the store answers, which on a busy machine may be late.
 pub(super) async fn answered<T>(ask: impl AsyncFn() -> Result<T, Error>) -> T {
+    told(ask).await.unwrap()
+}
+
+/// The same, if the store may refuse.
+pub(super) async fn told<T>(ask: impl AsyncFn() -> Result<T, Error>) -> Result<T, Error> {
     for _ in 0..4 {
         match ask().await {
             Err(Error::Unavailable(_)) => {}
-            answer => return answer.unwrap(),
+            answer => return answer,
         }
     }
-    ask().await.unwrap()
+    ask().await
 }
 
 /// Claims every operation that can be claimed at `now`. A database on a busy machine may be late.

@@ -14,8 +14,8 @@ use ucp_model::{
 use super::fixture::*;
 use super::leased::Leased;
 use crate::{
-    Basis, Claimed, NewOperation, RecordedAlias, RecordedTarget, RoleAssignment, SealedPlace,
-    Store, Stored,
+    Basis, Claimed, Error, NewOperation, RecordedAlias, RecordedTarget, RoleAssignment,
+    SealedPlace, Store, Stored,
 };
 
 const GROUP: &str = "rg";
@@ -58,17 +58,21 @@ impl Stage {
     /// Everything that the stage has come to.
     pub(super) async fn state(&self) -> Vec<String> {
         let store: &dyn Store = self.store.as_ref();
+        let (plane, group, assignment) = (self.plane(), self.group(), self.assignment());
+        let plane = told(async || store.get_plane(&plane).await).await;
+        let of_group = told(async || store.get_resource_group(&group).await).await;
+        let assignment = told(async || store.get_role_assignment(&assignment).await).await;
         let mut state = vec![
-            format!("{:?}", store.get_plane(&self.plane()).await),
-            format!("{:?}", store.get_resource_group(&self.group()).await),
-            format!("{:?}", store.get_role_assignment(&self.assignment()).await),
+            format!("{plane:?}"),
+            format!("{of_group:?}"),
+            format!("{assignment:?}"),
         ];
         for number in 1..=PLANS {
             let plan = answered(async || store.get_plan(self.plan(number)).await).await;
             state.push(format!("{plan:?}"));
         }
         for number in 1..=REFACTORS {
-            let refactor = store.get_refactor(self.refactor(number)).await;
+            let refactor = told(async || store.get_refactor(self.refactor(number)).await).await;
             state.push(format!("{refactor:?}"));
         }
         let id = self.instance();
@@ -84,23 +88,24 @@ impl Stage {
             let credentials = access.map(|access| &access.credentials);
             state.push(format!("{binding:?} {credentials:?}"));
         }
-        let group = self.group();
-        let references = store.list_references(&group, None, None, usize::MAX);
-        match references.await {
+        match self.references().await {
             Ok(references) => state.extend(references.iter().map(|it| format!("{it:?}"))),
             Err(error) => state.push(format!("{error:?}")),
         }
         for register in [Register::Group(self.group()), Register::Place(self.scope())] {
-            let leftovers = store.list_leftovers(&register, None, usize::MAX);
-            state.push(format!("{:?}", leftovers.await));
+            let list = async || store.list_leftovers(&register, None, usize::MAX).await;
+            state.push(format!("{:?}", told(list).await));
         }
         let credential = answered(async || store.get_credential(&self.credential()).await).await;
         let secret = credential.as_ref().and_then(|it| it.secret.as_ref());
         state.push(format!("{credential:?} {:?}", secret.map(text)));
         let (scope, type_name) = (self.scope(), type_name());
         for fingerprint in FINGERPRINTS {
-            let schema = store.get_type_schema(&scope, &type_name, Some(fingerprint));
-            state.push(format!("{:?}", schema.await));
+            let get = async || {
+                let schema = store.get_type_schema(&scope, &type_name, Some(fingerprint));
+                schema.await
+            };
+            state.push(format!("{:?}", told(get).await));
         }
         for name in ALIASES {
             let events = answered(async || store.list_events(&self.alias(name)).await).await;
@@ -124,10 +129,8 @@ impl Stage {
     pub(super) async fn check(&self) {
         self.leased.check();
         let store: &dyn Store = self.store.as_ref();
-        let group = self.group();
-        let references = store.list_references(&group, None, None, usize::MAX);
         let mut owned = BTreeSet::new();
-        for reference in references.await.unwrap_or_default() {
+        for reference in self.references().await.unwrap_or_default() {
             let target = reference.target().map(|target| target.key());
             if let (true, Some(target)) = (reference.owned, target) {
                 assert!(owned.insert(target), "{} has two owners", reference.id);
@@ -152,6 +155,16 @@ impl Stage {
                 assert!(due_at <= at(25), "{id} sleeps through the end of a child");
             }
         }
+    }
+
+    /// The references of the group. An error if there is no group.
+    async fn references(&self) -> Result<Vec<Reference>, Error> {
+        let group = self.group();
+        let list = async || {
+            let references = self.store.list_references(&group, None, None, usize::MAX);
+            references.await
+        };
+        told(list).await
     }
 
     /// Puts off what is left over, so that no later stage claims it. [`Stage::state`] has done so with the operations.
