@@ -12,13 +12,13 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::connections::Connections;
-use crate::servers::Servers;
+use crate::servers::{START, Servers, Unusable};
 
 /// The pause between two attempts to listen, or to send.
 const PAUSE: Duration = Duration::from_secs(1);
 /// How long nothing may be heard before the listener tests its connection.
 const SILENCE: Duration = Duration::from_secs(5);
-/// How long this test may take, and how long it may take to begin to listen.
+/// How long this test may take, and how long it may take to begin to listen again.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a nudge is about. Each has a channel of its own.
@@ -88,7 +88,7 @@ impl Nudges {
         };
         tasks.spawn(send(outgoing.clone(), notify));
         if let Some(servers) = listened {
-            let listener = start_listening(&servers).await?;
+            let listener = start_listening(&servers, START).await?;
             tasks.spawn(listen(listener, servers, incoming.clone()));
         }
         Ok(Self {
@@ -130,7 +130,7 @@ where
     }
 }
 
-async fn start_listening(servers: &Servers) -> Result<PgListener, Error> {
+async fn start_listening(servers: &Servers, patience: Duration) -> Result<PgListener, Error> {
     let starting = async {
         // The listener has a pool, and loses it with its connection.
         let pool = PgPoolOptions::new()
@@ -143,8 +143,8 @@ async fn start_listening(servers: &Servers) -> Result<PgListener, Error> {
         listener.listen_all(Topic::ALL.map(Topic::channel)).await?;
         Ok(listener)
     };
-    let started = timeout(PATIENCE, starting).await;
-    started.unwrap_or(Err(Error::PoolTimedOut))
+    let started = timeout(patience, starting).await;
+    started.unwrap_or_else(|_| Err(Unusable::Late.into()))
 }
 
 /// Listens, and begins again when the connection is lost.
@@ -156,7 +156,7 @@ async fn listen(mut listener: PgListener, servers: Arc<Servers>, incoming: Arc<P
             "lost the connection that listens for nudges"
         );
         listener = loop {
-            match start_listening(&servers).await {
+            match start_listening(&servers, PATIENCE).await {
                 Ok(listener) => break listener,
                 Err(error) => tracing::warn!(
                     error = &error as &dyn std::error::Error,

@@ -15,7 +15,7 @@ use ucp_model::chain;
 use crate::addresses::Addresses;
 
 /// How long a process that starts waits for its database.
-const START: Duration = Duration::from_secs(30);
+pub(crate) const START: Duration = Duration::from_secs(30);
 /// How long an attempt to connect may take meanwhile.
 const ATTEMPT: Duration = Duration::from_secs(10);
 /// How long it may take until somebody who watches is told of it.
