@@ -95,6 +95,7 @@ macro_rules! conformance {
                 an_operation_knows_when_its_resource_was_last_seen
                 what_is_lost_stays_referenced_until_the_new_one_stands
                 ownership_does_not_pass_to_another_resource
+                what_takes_the_place_of_the_lost_is_owned
                 a_replacement_moves_the_reference_when_it_says_so
                 a_replaced_resource_takes_its_other_references
                 a_cancel_makes_the_operation_due_and_outlives_steps

@@ -350,6 +350,25 @@ pub async fn what_is_lost_stays_referenced_until_the_new_one_stands(store: Engin
     assert_eq!(lost, [None, None, Some(old)]);
 }
 
+/// What is created in place of what was lost is owned, whoever owned that.
+pub async fn what_takes_the_place_of_the_lost_is_owned(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "owner", "old", true).await;
+    map(&store, 2, "a", "old", false).await;
+    let claimed = accept_and_claim(&store, put(3, "a")).await;
+    let lost = stepped(&claimed.operation, |work| {
+        let old = Identifier::new("old");
+        work.replacing = Some(Replacing::Lost { old });
+        work.created = true;
+        work.identifier = identifier("new");
+    });
+    let lease = step(&store, &claimed.lease, &lost).await;
+    assert!(!reference(&store, "a").await.owned);
+    finish(&store, &lease, applied(&lost, "new", true)).await;
+    assert!(reference(&store, "a").await.owned);
+    assert!(reference(&store, "owner").await.owned);
+}
+
 /// What the alias comes to stand for is not owned because the resource before it was.
 pub async fn ownership_does_not_pass_to_another_resource(store: Engine) {
     with_group(&store, "rg").await;

@@ -129,7 +129,7 @@ impl Operations for Memory {
         }
         match (&before.work, &operation.work) {
             (Work::Resource(before), Work::Resource(work)) => {
-                let owned_elsewhere = tables.is_owned_elsewhere(work);
+                let owned_elsewhere = tables.is_owned_elsewhere(work, work.referenced());
                 if let Some(reference) = tables.reference_of(work)
                     && let Some(stepped) = rules::step(reference, work, owned_elsewhere, now)
                 {
@@ -171,7 +171,7 @@ impl Operations for Memory {
                 if let Some(id) = &work.reference
                     && let Some(reference) = tables.references.remove(&id.key())
                 {
-                    let owned_elsewhere = tables.is_owned_elsewhere(work);
+                    let owned_elsewhere = tables.is_owned_elsewhere(work, work.target());
                     if let Some(reference) = rules::end(reference, work, &finish, owned_elsewhere) {
                         tables.references.insert(id.key(), reference);
                     }

@@ -5,7 +5,7 @@ use ucp_model::operation::{GroupWork, ResourceWork};
 use ucp_model::{
     GroupId, Leftover, Lineage, Operation, OperationId, PlanId, Plane, RateBucket, RateKey,
     Refactor, RefactorId, Reference, ReferenceId, ResourceGroup, ServiceBinding, ServiceInstance,
-    Timestamp, TrackRecord,
+    Target, Timestamp, TrackRecord,
 };
 
 use crate::rules::{Alias, Claimant};
@@ -262,8 +262,13 @@ impl Tables {
             .map(|(_, reference)| reference)
     }
 
-    pub(super) fn is_owned_elsewhere(&self, work: &ResourceWork) -> bool {
-        let target = work.referenced().map(|target| target.key());
+    /// Returns whether another reference than that of `work` owns the AWS resource.
+    pub(super) fn is_owned_elsewhere(
+        &self,
+        work: &ResourceWork,
+        target: Option<Target<'_>>,
+    ) -> bool {
+        let target = target.map(|target| target.key());
         let own = work.reference.as_ref().map(ReferenceId::key);
         self.owner_of(target.as_deref(), &own.unwrap_or_default())
             .is_some()
