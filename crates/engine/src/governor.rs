@@ -142,6 +142,8 @@ impl Governor {
         Some(Ask {
             report: std::mem::take(&mut budget.report),
             wants: count.saturating_add(ahead),
+            is_first: false,
+            refused_at: None,
             ceiling: self.pacing.ceilings.get(key).copied(),
             weights: self.pacing.weights.clone(),
         })

@@ -20,16 +20,19 @@ use crate::Timestamp;
 pub enum CallClass {
     /// `CreateResource`, `UpdateResource` and `DeleteResource`.
     Mutations,
+    /// `GetResource`, `ListResources`, `GetResourceRequestStatus` and `ListResourceRequests`.
+    Reads,
 }
 
 impl CallClass {
     /// All classes.
-    pub const ALL: [Self; 1] = [Self::Mutations];
+    pub const ALL: [Self; 2] = [Self::Mutations, Self::Reads];
 
     /// Returns its name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Mutations => "mutations",
+            Self::Reads => "reads",
         }
     }
 }
@@ -140,6 +143,9 @@ pub struct RateBucket {
     taken: u64,
     /// When the last of those is due that were released.
     released_until: Timestamp,
+    /// The calls that are left for those that a person waits for.
+    #[serde(default)]
+    reserve: f64,
     /// Where the round of the resource groups stands.
     pub served: Served,
 }
@@ -166,10 +172,22 @@ impl RateBucket {
             counted_from: None,
             taken: 0,
             released_until: now,
+            reserve: 0.0,
             served: Served::default(),
         };
         bucket.tokens = bucket.capacity();
         bucket
+    }
+
+    /// Returns a bucket for calls that were not paced until AWS has refused one of them, at this rate. It keeps calls for those
+    /// that a person waits for.
+    pub fn refused_at(rate: f64, now: Timestamp) -> Self {
+        Self {
+            rate: rate.clamp(2.0 * LOWEST_RATE, HIGHEST_RATE),
+            tokens: 0.0,
+            reserve: 1.0,
+            ..Self::new(now)
+        }
     }
 
     /// Returns the calls per second that it gives now.
@@ -183,7 +201,7 @@ impl RateBucket {
             None => 1.0,
             Some(_) => 1.5 * RELEASE_INTERVAL.as_secs_f64(),
         };
-        (self.rate * seconds).max(1.0)
+        (self.rate * seconds).max(1.0) + self.reserve
     }
 
     /// Settles what has happened until `now`: what the processes report, and the time that has passed. `ceiling` is the rate
@@ -254,7 +272,9 @@ impl RateBucket {
             }
             None => self.learned.unwrap_or(self.rate),
         };
-        self.learned = Some(learned);
+        // What one process has seen is not what AWS takes from all: such a bucket begins slowly.
+        let is_seen = counted.is_some() || self.learned.is_some() || self.reserve == 0.0;
+        self.learned = is_seen.then_some(learned);
         self.counted_from = Some(now);
         self.taken = 0;
         self.halve(now);
@@ -284,14 +304,23 @@ impl RateBucket {
         self.tokens < 1.0
     }
 
-    /// Takes up to `wanted` calls, and returns how many there were.
+    /// Takes up to `wanted` calls for which nobody waits, and returns how many there were.
     pub fn take(&mut self, wanted: u32) -> u32 {
+        self.take_beyond(self.reserve, wanted)
+    }
+
+    /// The same for calls that a person waits for.
+    pub fn take_first(&mut self, wanted: u32) -> u32 {
+        self.take_beyond(0.0, wanted)
+    }
+
+    fn take_beyond(&mut self, reserve: f64, wanted: u32) -> u32 {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "it is between zero and the capacity"
         )]
-        let given = (self.tokens.max(0.0) as u32).min(wanted);
+        let given = ((self.tokens - reserve).max(0.0) as u32).min(wanted);
         self.tokens -= f64::from(given);
         self.is_short = given < wanted;
         given

@@ -20,7 +20,8 @@ use ucp_authentication::{Authenticator, Failures, IdentityProvider};
 use ucp_cloud::{CloudControl, TypeRegistry};
 use ucp_cpu_pool::CpuPool;
 use ucp_engine::{
-    Engine, Keeper, Nudges, Pacer, ProgressListener, Pulse, Sweeper, Watcher, Workers,
+    Engine, Keeper, Nudges, Pacer, ProgressListener, Pulse, Reads, Sweeper, Urgency, Watcher,
+    Workers,
 };
 use ucp_listen::Witness;
 use ucp_live::ReadOnly;
@@ -183,8 +184,13 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
     } = parts;
     let version = &settings.api.version;
     let metrics = Metrics::new(&version.version, &version.commit);
-    let cloud = metrics.of_calls(cloud);
-    let live = metrics.of_calls(live);
+    let mut cloud = metrics.of_calls(cloud);
+    let mut live = metrics.of_calls(live);
+    if let Some(pacing) = settings.engine.pacing.clone() {
+        let reads = Reads::new(Arc::clone(&store), Arc::clone(&clock), pacing);
+        cloud = reads.of(cloud, Urgency::Background);
+        live = reads.of(live, Urgency::Awaited);
+    }
     let nudges = Nudges::default();
     let pulse = Pulse::default();
     let awaiting = Awaiting::new(store.clone());

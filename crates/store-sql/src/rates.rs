@@ -89,7 +89,7 @@ statements! {
 impl Rates for Sql {
     async fn pace(&self, key: &RateKey, ask: &Ask, now: Timestamp) -> Result<Pace, Error> {
         let name = key.to_string();
-        let new = to_json(&RateBucket::new(now))?;
+        let new = to_json(&ask.new_bucket(now))?;
         transaction!(self, |tx| async {
             let row = tx.fetch_optional(
                 BUCKET,
@@ -100,7 +100,7 @@ impl Rates for Sql {
             };
             // One that cannot be read, such as that of a later version, begins anew.
             let bucket = from_json(row.get("bucket")?);
-            let mut bucket = bucket.unwrap_or_else(|_| RateBucket::new(now));
+            let mut bucket = bucket.unwrap_or_else(|_| ask.new_bucket(now));
             bucket.settle(ask.report, ask.ceiling, now);
             let (mut released, mut is_waited_for) = (0, row.flag("is_waited_for")?);
             if is_waited_for && bucket.is_empty() {
@@ -120,7 +120,7 @@ impl Rates for Sql {
             }
             let given = match is_waited_for {
                 true => 0,
-                false => bucket.take(ask.wants),
+                false => ask.take(&mut bucket),
             };
             tx.execute(SETTLE, values![name.as_str(), to_json(&bucket)?])
                 .await?;

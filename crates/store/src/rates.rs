@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ucp_model::{CallReport, RateKey, Timestamp};
+use ucp_model::{CallReport, RateBucket, RateKey, Timestamp};
 
 use crate::{Error, Lease};
 
@@ -19,10 +19,32 @@ pub struct Ask {
     pub report: CallReport,
     /// How many calls it wants to make at once. Those who wait come before it.
     pub wants: u32,
+    /// Whether a person waits for them. So the reserve is for them too.
+    pub is_first: bool,
+    /// The rate at which AWS has refused a call, if the calls were not paced until then. A new bucket begins with it.
+    pub refused_at: Option<f64>,
     /// The highest rate, in calls per second, if the operator has set one.
     pub ceiling: Option<f64>,
     /// How many operations of a resource group have their turn in a row, by the key of the group; one of each other group.
     pub weights: BTreeMap<String, u32>,
+}
+
+impl Ask {
+    /// Returns the bucket as it is made.
+    pub fn new_bucket(&self, now: Timestamp) -> RateBucket {
+        match self.refused_at {
+            Some(rate) => RateBucket::refused_at(rate, now),
+            None => RateBucket::new(now),
+        }
+    }
+
+    /// Takes from a bucket what is wanted, as far as it is there.
+    pub fn take(&self, bucket: &mut RateBucket) -> u32 {
+        match self.is_first {
+            true => bucket.take_first(self.wants),
+            false => bucket.take(self.wants),
+        }
+    }
 }
 
 /// What a bucket gives.

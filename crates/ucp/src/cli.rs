@@ -7,10 +7,11 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::pacing;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use ucp_api::{PathBase, Rates};
 use ucp_app::Quotas;
-use ucp_model::{CallClass, GroupId, RateKey, Scope, TypeName, valid_tag};
+use ucp_model::{RateKey, TypeName, valid_tag};
 
 pub(crate) use crate::cli::token::{CreateToken, Database, Expiry, RevokeToken, TokenCommand};
 
@@ -415,12 +416,13 @@ pub(crate) struct Work {
     pub(crate) lease: Duration,
     /// The most calls per second of a class that are made in an AWS account and region, by all processes together. It is
     /// a ceiling over the rate that is learned from AWS. The class is `mutations`: CreateResource, UpdateResource and
-    /// DeleteResource. Give every process the same.
-    #[arg(long = "aws-rate", env = "UCP_AWS_RATE", value_delimiter = ',', value_name = "ACCOUNT/REGION/CLASS=N", value_parser = aws_rate)]
+    /// DeleteResource; or `reads`: GetResource, ListResources, GetResourceRequestStatus and ListResourceRequests. Give
+    /// every process the same. It comes before `[aws_rates]` of --config.
+    #[arg(long = "aws-rate", env = "UCP_AWS_RATE", value_delimiter = ',', value_name = "ACCOUNT/REGION/CLASS=N", value_parser = pacing::aws_rate)]
     pub(crate) aws_rates: Vec<(RateKey, f64)>,
     /// How many operations of a resource group have their turn in a row when operations wait for the rate of AWS, at
-    /// most 1000. Without it a group has one turn.
-    #[arg(long = "group-weight", env = "UCP_GROUP_WEIGHT", value_delimiter = ',', value_name = "PLANE/GROUP=N", value_parser = group_weight)]
+    /// most 1000. Without it a group has one turn. It comes before `[group_weights]` of --config.
+    #[arg(long = "group-weight", env = "UCP_GROUP_WEIGHT", value_delimiter = ',', value_name = "PLANE/GROUP=N", value_parser = pacing::group_weight)]
     pub(crate) group_weights: Vec<(String, u32)>,
     /// The time-out of a call to AWS.
     #[arg(long, env = "UCP_CALL_TIMEOUT", default_value = "20s", value_parser = humantime::parse_duration)]
@@ -548,45 +550,6 @@ fn lease(text: &str) -> anyhow::Result<Duration> {
         "a lease must last at least {LEASE_MIN:?}, or it expires before it can be renewed"
     );
     Ok(lease)
-}
-
-/// Parses the ceiling of a rate.
-fn aws_rate(text: &str) -> Result<(RateKey, f64), String> {
-    let (name, rate) = text
-        .split_once('=')
-        .ok_or("expected ACCOUNT/REGION/CLASS=N")?;
-    let key = name.parse::<RateKey>().ok();
-    let known = key.filter(|key| {
-        let place = key.scope.split_once('/');
-        place.is_some_and(|(account, region)| Scope::new("aws", account, region).is_ok())
-    });
-    let classes = CallClass::ALL.map(CallClass::as_str).join(", ");
-    let key = known.ok_or_else(|| {
-        format!("expected ACCOUNT/REGION/CLASS as in 123456789012/us-west-2/mutations; the classes are: {classes}")
-    })?;
-    let rate = rate
-        .parse::<f64>()
-        .ok()
-        .filter(|rate| (0.1..=10_000.0).contains(rate));
-    let rate = rate.ok_or("a rate is a number of calls per second from 0.1 to 10000")?;
-    Ok((key, rate))
-}
-
-/// Parses the weight of a resource group.
-fn group_weight(text: &str) -> Result<(String, u32), String> {
-    let (name, weight) = text.split_once('=').ok_or("expected PLANE/GROUP=N")?;
-    let group = name
-        .split_once('/')
-        .map(|(plane, group)| GroupId::new(plane, group));
-    let Some(Ok(group)) = group else {
-        return Err("expected PLANE/GROUP as in local/my-group".to_owned());
-    };
-    let weight = weight
-        .parse()
-        .ok()
-        .filter(|weight| (1..=1_000).contains(weight));
-    let weight = weight.ok_or("a weight is a whole number from 1 to 1000")?;
-    Ok((group.key(), weight))
 }
 
 /// The arguments of `ucp plan`.

@@ -11,9 +11,11 @@ use serde::Deserialize;
 use toml::Spanned;
 use ucp_access::{DeniedType, Grant, Invalid, Subject, judge_name};
 use ucp_cloud_aws::{Account, AssumedRole};
+use ucp_engine::Pacing;
 use ucp_model::{Beyond, DefaultTags, Limit, MAX_TAGS, Most, TagError, valid_tag};
 
 use crate::broker::{BrokerConfig, Section};
+use crate::pacing;
 use crate::wrong::{Wrong, wrong};
 
 /// The default session name.
@@ -58,6 +60,8 @@ pub(crate) struct Config {
     pub(crate) denied: Vec<DeniedType>,
     /// The service broker, if there is one.
     pub(crate) broker: Option<BrokerConfig>,
+    /// The rates at which AWS is called.
+    pub(crate) pacing: Pacing,
 }
 
 impl Config {
@@ -87,6 +91,16 @@ impl Config {
         }
         if let Some(section) = document.broker {
             config.broker = Some(section.checked()?);
+        }
+        for (key, rate) in document.aws_rates {
+            let of = said(&key, pacing::rate_key(key.get_ref()))?;
+            let rate = said(&rate, pacing::ceiling(*rate.get_ref()))?;
+            config.pacing.ceilings.insert(of, rate);
+        }
+        for (key, turns) in document.group_weights {
+            let of = said(&key, pacing::group_key(key.get_ref()))?;
+            let turns = said(&turns, pacing::weight(*turns.get_ref()))?;
+            config.pacing.weights.insert(of, turns);
         }
         for (id, entry) in document.accounts {
             let at = id.span();
@@ -121,6 +135,10 @@ struct Document {
     #[serde(default)]
     deny_types: Vec<Spanned<String>>,
     broker: Option<Section>,
+    #[serde(default)]
+    aws_rates: BTreeMap<Spanned<String>, Spanned<f64>>,
+    #[serde(default)]
+    group_weights: BTreeMap<Spanned<String>, Spanned<u32>>,
 }
 
 /// The entry of a grant.
@@ -265,6 +283,10 @@ fn name(given: Spanned<String>) -> Result<String, Wrong> {
 fn parsed<T: FromStr<Err = Invalid>>(given: &Spanned<String>) -> Result<T, Wrong> {
     let parsed = given.get_ref().parse();
     parsed.or_else(|error: Invalid| wrong(given.span(), error.to_string()))
+}
+
+fn said<T, U>(given: &Spanned<T>, judged: Result<U, String>) -> Result<U, Wrong> {
+    judged.or_else(|message| wrong(given.span(), message))
 }
 
 fn tags(tags: Tags) -> Result<BTreeMap<String, String>, Wrong> {
@@ -424,6 +446,31 @@ mod tests {
         assert!(Config::parse(&file(GRANTS_MAX)).is_ok());
         let (_, message) = refused(&file(GRANTS_MAX + 1));
         assert!(message.contains("more than 1000 grants"), "{message}");
+    }
+
+    #[test]
+    fn a_file_says_how_fast_aws_is_called() {
+        let config = Config::parse(
+            "[aws_rates]\n\"123456789012/us-west-2/mutations\" = 5\n\"123456789012/us-west-2/reads\" = 12.5\n[group_weights]\n\"local/Shop\" = 3\n",
+        );
+        let Pacing { ceilings, weights } = config.unwrap().pacing;
+        let ceilings = ceilings.iter().map(|(key, rate)| format!("{key}={rate}"));
+        assert_eq!(
+            ceilings.collect::<Vec<_>>(),
+            [
+                "123456789012/us-west-2/mutations=5",
+                "123456789012/us-west-2/reads=12.5"
+            ]
+        );
+        assert_eq!(weights.len(), 1);
+        for (wrong, line) in [
+            ("[aws_rates]\n\"123456789012/us-west-2/writes\" = 5\n", 2),
+            ("[aws_rates]\n\"123456789012/us-west-2/reads\" = 0\n", 2),
+            ("\n[group_weights]\nshop = 3\n", 3),
+            ("\n[group_weights]\n\"local/shop\" = 0\n", 3),
+        ] {
+            assert_eq!(refused(wrong).0, line, "{wrong}");
+        }
     }
 
     #[test]

@@ -77,6 +77,7 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
         store: store.clone(),
         aws,
         default_tags: config.default_tags,
+        pacing: config.pacing,
         // Nothing is signed with them.
         roles: Roles::of(&["*".to_owned()]),
         access: rights,

@@ -21,6 +21,7 @@ mod keys;
 mod limits;
 mod node;
 mod oidc;
+mod pacing;
 mod pause;
 mod plan;
 mod rights;

@@ -39,6 +39,8 @@ pub(crate) struct Node {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) aws: ucp_cloud_aws::Settings,
     pub(crate) default_tags: DefaultTags,
+    /// The rates at which AWS is called, as the file says them.
+    pub(crate) pacing: Pacing,
     /// The roles that credentials may name.
     pub(crate) roles: Roles,
     /// Who may do what, as far as that is not stored.
@@ -106,6 +108,9 @@ impl Node {
         let store = self.store.clone();
         following.spawn(async move { shared.follow(store.as_ref()).await });
         following.spawn(follow_changes(self.store.clone(), Arc::clone(&aws)));
+        let mut pacing = self.pacing;
+        pacing.ceilings.extend(self.work.aws_rates);
+        pacing.weights.extend(self.work.group_weights);
         let owner = format!("{}/{}", std::process::id(), entropy.uuid("lease-owner"));
         let settings = ucp_node::Settings {
             api: ucp_api::Settings {
@@ -130,10 +135,7 @@ impl Node {
                 owner,
                 lease: LeaseTerm(self.work.lease),
                 ownership_tags: self.work.ownership_tags.into(),
-                pacing: Some(Pacing {
-                    ceilings: self.work.aws_rates.into_iter().collect(),
-                    weights: self.work.group_weights.into_iter().collect(),
-                }),
+                pacing: Some(pacing),
             },
             default_tags: self.default_tags,
             untracked_alias: self.work.untracked_alias.into(),

@@ -73,6 +73,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         store: store.clone(),
         aws,
         default_tags: config.default_tags,
+        pacing: config.pacing,
         roles: Roles::of(&arguments.allowed_roles),
         access: rights,
         broker,

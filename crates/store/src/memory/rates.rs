@@ -14,7 +14,7 @@ impl Rates for Memory {
     async fn pace(&self, key: &RateKey, ask: &Ask, now: Timestamp) -> Result<Pace, Error> {
         let mut tables = self.tables();
         let kept = tables.rates.get(key).map(|kept| kept.bucket.clone());
-        let mut bucket = kept.unwrap_or_else(|| RateBucket::new(now));
+        let mut bucket = kept.unwrap_or_else(|| ask.new_bucket(now));
         bucket.settle(ask.report, ask.ceiling, now);
         let waiting = waiting(&tables, key);
         let count = u32::try_from(waiting.values().map(Vec::len).sum::<usize>());
@@ -22,7 +22,7 @@ impl Rates for Memory {
         let released = bucket.take(count);
         let given = match released < count {
             true => 0,
-            false => bucket.take(ask.wants),
+            false => ask.take(&mut bucket),
         };
         let turns = in_turn(&waiting, &mut bucket.served, &ask.weights, released);
         let due = bucket.release(released, now);

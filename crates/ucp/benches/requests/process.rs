@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+/// The account of the simulated AWS.
+pub(crate) const ACCOUNT: &str = "123456789012";
 /// The interval between attempts to connect.
 const AGAIN: Duration = Duration::from_millis(20);
 /// The unit of times in `/proc`, on every architecture.
@@ -27,7 +29,7 @@ impl Process {
             .args(arguments)
             .env_remove("UCP_LOG")
             .env("UCP_ENCRYPTION_KEY", "07".repeat(32))
-            .env("AWS_ACCESS_KEY_ID", crate::site::ACCOUNT)
+            .env("AWS_ACCESS_KEY_ID", ACCOUNT)
             .env("AWS_SECRET_ACCESS_KEY", "secret")
             .stdin(Stdio::null())
             .stdout(Stdio::null())

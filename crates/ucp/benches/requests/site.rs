@@ -15,9 +15,8 @@ use ucp_store_sql::testing::{MeasuredDatabase, measured_database};
 
 use crate::client::{Connection, Prepared, Script, request};
 use crate::delay;
-use crate::process::{self, Process};
+use crate::process::{self, ACCOUNT, Process};
 
-pub(crate) const ACCOUNT: &str = "123456789012";
 const GROUP: &str = "/planes/radius/local/resourceGroups/rg";
 /// The time from `ucp` to a distant AWS. The way back takes the same.
 const ONE_WAY: Duration = Duration::from_millis(40);
