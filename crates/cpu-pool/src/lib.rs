@@ -29,7 +29,8 @@ pub async fn keeping<F: Future>(kept: Arc<dyn Any + Send + Sync>, future: F) -> 
 /// A bounded number of threads for work that takes CPU time. Clones share them.
 #[derive(Clone, Debug)]
 pub struct CpuPool {
-    turns: Arc<Semaphore>,
+    /// `None` if whoever has work does it himself.
+    turns: Option<Arc<Semaphore>>,
 }
 
 /// Why work is not done.
@@ -52,8 +53,14 @@ impl CpuPool {
     /// Creates a pool with this many threads.
     pub fn with_threads(threads: usize) -> Self {
         Self {
-            turns: Arc::new(Semaphore::new(threads)),
+            turns: Some(Arc::new(Semaphore::new(threads))),
         }
+    }
+
+    /// Creates a pool without threads: all work is done at once, on the thread of the caller. For tests whose time does not
+    /// pass meanwhile, and which are to happen again as they did.
+    pub fn of_the_caller() -> Self {
+        Self { turns: None }
     }
 
     /// Does quick work at once, on the thread of the caller, since it takes less time than to wake another thread and wait
@@ -75,7 +82,10 @@ impl CpuPool {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Undone> {
-        let turn = timeout(MAX_WAIT, Arc::clone(&self.turns).acquire_owned());
+        let Some(turns) = &self.turns else {
+            return Ok(work());
+        };
+        let turn = timeout(MAX_WAIT, Arc::clone(turns).acquire_owned());
         let Ok(Ok(turn)) = turn.await else {
             return Err(Undone::Busy);
         };
@@ -110,6 +120,18 @@ mod tests {
 
     use super::*;
 
+    fn turns(pool: &CpuPool) -> Arc<Semaphore> {
+        pool.turns.clone().unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_pool_without_threads_leaves_the_work_to_the_caller() {
+        let here = std::thread::current().id();
+        let pool = CpuPool::of_the_caller();
+        let there = pool.run(|| std::thread::current().id()).await;
+        assert_eq!(there, Ok(here));
+    }
+
     #[tokio::test]
     async fn work_is_not_done_on_the_thread_that_waits_for_it() {
         let pool = CpuPool::with_threads(1);
@@ -122,7 +144,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn who_waits_in_vain_for_a_turn_is_told() {
         let pool = CpuPool::with_threads(1);
-        let turn = Arc::clone(&pool.turns).acquire_owned().await.unwrap();
+        let turn = turns(&pool).acquire_owned().await.unwrap();
         let before = Instant::now();
         assert_eq!(pool.run(|| ()).await, Err(Undone::Busy));
         assert_eq!(before.elapsed(), MAX_WAIT);
@@ -145,9 +167,9 @@ mod tests {
         assert!(begun);
         tokio::time::advance(MAX_RUN).await;
         assert_eq!(stuck.await, Err(Undone::TooLong));
-        assert_eq!(pool.turns.available_permits(), 0);
+        assert_eq!(turns(&pool).available_permits(), 0);
         end.send(()).unwrap();
-        let turn = Arc::clone(&pool.turns).acquire_owned().await;
+        let turn = turns(&pool).acquire_owned().await;
         assert!(turn.is_ok());
     }
 
