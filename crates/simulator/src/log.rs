@@ -3,13 +3,14 @@ use std::collections::VecDeque;
 use serde::Serialize;
 use ucp_model::Timestamp;
 
+use crate::faults::Effect;
 use crate::request::Action;
 
 /// The maximum number of entries.
 const CAPACITY: usize = 100_000;
 
 /// A call that the simulator received, including refused calls and those with dropped replies.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LogEntry {
     /// The name of the call.
@@ -37,6 +38,9 @@ pub struct LogEntry {
     pub region: String,
     /// `replied`, `dropped`, `hung`, or the name of the exception.
     pub outcome: &'static str,
+    /// The effects of faults on the call.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Effect>,
 }
 
 fn rfc3339<S: serde::Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
@@ -55,7 +59,7 @@ impl Log {
         self.0.push_back(entry);
     }
 
-    pub(crate) fn entries(&self) -> impl Iterator<Item = &LogEntry> {
+    pub(crate) fn entries(&self) -> impl DoubleEndedIterator<Item = &LogEntry> {
         self.0.iter()
     }
 }

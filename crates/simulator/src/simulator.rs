@@ -96,6 +96,17 @@ impl Simulator {
         self.world().log().cloned().collect()
     }
 
+    /// Counts the calls that `is_meant`.
+    pub fn count(&self, is_meant: impl Fn(&LogEntry) -> bool) -> usize {
+        self.world().log().filter(|entry| is_meant(entry)).count()
+    }
+
+    /// Returns the latest call that `is_meant`.
+    pub fn latest(&self, is_meant: impl Fn(&LogEntry) -> bool) -> Option<LogEntry> {
+        let world = self.world();
+        world.log().rev().find(|entry| is_meant(entry)).cloned()
+    }
+
     /// Returns the active faults.
     pub fn faults(&self) -> Vec<Fault> {
         self.world().faults().cloned().collect()

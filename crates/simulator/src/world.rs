@@ -132,6 +132,7 @@ impl World {
                 Outcome::Hung => "hung",
                 Outcome::Refused(exception) => exception.code.as_str(),
             },
+            faults: self.faults.struck(),
         });
         outcome
     }
@@ -181,7 +182,7 @@ impl World {
     }
 
     /// Returns the calls so far, oldest first.
-    pub fn log(&self) -> impl Iterator<Item = &LogEntry> {
+    pub fn log(&self) -> impl DoubleEndedIterator<Item = &LogEntry> {
         self.log.entries()
     }
 

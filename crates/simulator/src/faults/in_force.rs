@@ -38,7 +38,11 @@ pub(crate) enum Need {
 
 /// The active faults, in the order in which they were added.
 #[derive(Debug, Default)]
-pub(crate) struct Faults(Vec<Armed>);
+pub(crate) struct Faults {
+    armed: Vec<Armed>,
+    /// The effects on the call that is being carried out.
+    struck: Vec<Effect>,
+}
 
 #[derive(Debug)]
 pub(super) struct Armed {
@@ -52,18 +56,23 @@ impl Faults {
         if fault.count == Some(0) {
             return;
         }
-        self.0.push(Armed {
+        self.armed.push(Armed {
             fault,
             buckets: BTreeMap::new(),
         });
     }
 
     pub(crate) fn clear(&mut self) {
-        self.0.clear();
+        self.armed.clear();
     }
 
     pub(crate) fn list(&self) -> impl Iterator<Item = &Fault> {
-        self.0.iter().map(|armed| &armed.fault)
+        self.armed.iter().map(|armed| &armed.fault)
+    }
+
+    /// Returns the effects on the call that was carried out last, since this was asked last.
+    pub(crate) fn struck(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.struck)
     }
 
     /// Returns the exception with which the call is refused, if any.
@@ -225,17 +234,24 @@ impl Faults {
         entropy: &dyn Entropy,
         mut strikes: impl FnMut(&mut Armed) -> Option<T>,
     ) -> Option<T> {
-        let (index, effect) = self.0.iter_mut().enumerate().find_map(|(index, armed)| {
-            let is_meant = armed.fault.matcher.matches(call);
-            let effect = is_meant.then(|| strikes(armed)).flatten()?;
-            let probability = armed.fault.probability;
-            let is_struck = probability >= 1.0 || entropy.fraction("simulator.fault") < probability;
-            is_struck.then_some((index, effect))
-        })?;
-        if let Some(count) = &mut self.0[index].fault.count {
+        let (index, effect) = self
+            .armed
+            .iter_mut()
+            .enumerate()
+            .find_map(|(index, armed)| {
+                let is_meant = armed.fault.matcher.matches(call);
+                let effect = is_meant.then(|| strikes(armed)).flatten()?;
+                let probability = armed.fault.probability;
+                let is_struck =
+                    probability >= 1.0 || entropy.fraction("simulator.fault") < probability;
+                is_struck.then_some((index, effect))
+            })?;
+        let fault = &mut self.armed[index].fault;
+        self.struck.push(fault.effect.clone());
+        if let Some(count) = &mut fault.count {
             *count = count.saturating_sub(1);
             if *count == 0 {
-                self.0.remove(index);
+                self.armed.remove(index);
             }
         }
         Some(effect)
