@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{Draft, JsonType, ValidationError, Validator};
@@ -34,6 +34,9 @@ pub(crate) struct ResourceType {
     validator: OnceLock<Option<Validator>>,
 }
 
+/// The embedded types that any simulated AWS of this process has used. They never change.
+static EMBEDDED: Mutex<BTreeMap<String, Arc<ResourceType>>> = Mutex::new(BTreeMap::new());
+
 impl Types {
     pub(crate) fn new(catalogue: Catalogue) -> Self {
         Self {
@@ -65,9 +68,10 @@ impl Types {
         if let Some(known) = self.used.get(name) {
             return Ok(known.clone());
         }
-        let schema = TypeName::from_cloudformation(name)
-            .ok()
-            .and_then(|name| self.catalogue.get(&name))
+        let type_name = TypeName::from_cloudformation(name).ok();
+        let schema = type_name
+            .as_ref()
+            .and_then(|name| self.catalogue.get(name))
             .filter(|schema| schema.type_name().as_str() == name)
             .ok_or_else(|| {
                 Exception::new(
@@ -75,10 +79,20 @@ impl Types {
                     format!("The type '{name}' cannot be found."),
                 )
             })?;
-        let found = Arc::new(ResourceType {
-            schema,
-            validator: OnceLock::new(),
-        });
+        let is_added = type_name.is_some_and(|name| self.catalogue.added(&name).is_some());
+        let new = || {
+            Arc::new(ResourceType {
+                schema,
+                validator: OnceLock::new(),
+            })
+        };
+        let found = match is_added {
+            true => new(),
+            false => {
+                let mut embedded = EMBEDDED.lock().unwrap_or_else(PoisonError::into_inner);
+                embedded.entry(name.to_owned()).or_insert_with(new).clone()
+            }
+        };
         self.used.insert(name.to_owned(), found.clone());
         Ok(found)
     }
