@@ -3,8 +3,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use ucp_cloud::{CloudControl, Fault};
-use ucp_model::FaultClass;
-use ucp_store::{Error, Store};
+use ucp_model::{FaultClass, Operation};
+use ucp_store::{Claimed, Error, Store};
 
 use crate::CrashPoint;
 
@@ -16,6 +16,14 @@ pub trait Observer: Send + Sync {
 
     /// Called before each call to the store, with the name of its method.
     fn asked_store(&self, _method: &'static str) {}
+
+    /// Called after a step was written, with what its operation has become.
+    fn stepped(&self, _operation: &Operation) {}
+
+    /// Returns what a worker gets that has claimed `claimed`. Only a test that plants a defect returns anything else.
+    async fn handed_out(&self, claimed: Vec<Claimed>) -> Vec<Claimed> {
+        claimed
+    }
 }
 
 /// The process has crashed at the request of its [`Observer`].
@@ -71,6 +79,11 @@ impl Process {
     /// Restarts the process. Returns whether it had crashed.
     pub fn revive(&self) -> bool {
         self.is_dead.swap(false, Ordering::SeqCst)
+    }
+
+    /// Whether the process has crashed.
+    pub fn has_crashed(&self) -> bool {
+        self.living().is_err()
     }
 
     /// Returns [`Crashed`] if the process has crashed.

@@ -42,6 +42,17 @@ impl Observed<dyn Store> {
         Ok(reply)
     }
 
+    /// Makes a call that writes a step, and tells of it.
+    async fn step<R>(
+        &self,
+        operation: Operation,
+        call: impl Future<Output = Result<R, Error>>,
+    ) -> Result<R, Error> {
+        let reply = call.await?;
+        self.process.observer.stepped(&operation);
+        Ok(reply)
+    }
+
     /// Makes a call that is not a moment of an operation's life.
     async fn unnoticed<R>(
         &self,
@@ -80,18 +91,25 @@ fn recorded(operation: &Operation) -> Moment {
 /// waits for a nudge.
 macro_rules! observed {
     ($trait:ident {
-        $($(#[at($moment:expr)])? fn $name:ident($($argument:ident: $type:ty),*) -> $reply:ty;)*
+        $($(#[at($moment:expr)])? $(#[steps($operation:expr)])? fn $name:ident($($argument:ident: $type:ty),*) -> $reply:ty;)*
         $(nudge $nudge:ident;)?
     }) => {
         #[async_trait]
         impl $trait for Observed<dyn Store> {
             $(async fn $name(&self, $($argument: $type),*) -> Result<$reply, Error> {
-                observed!(@call self, stringify!($name), self.inner.$name($($argument),*) $(, $moment)?).await
+                let call = observed!(@step self, self.inner.$name($($argument),*) $(, $operation)?);
+                observed!(@call self, stringify!($name), call $(, $moment)?).await
             })*
             $(async fn $nudge(&self) {
                 self.inner.$nudge().await;
             })?
         }
+    };
+    (@step $self:ident, $call:expr) => {
+        $call
+    };
+    (@step $self:ident, $call:expr, $operation:expr) => {
+        $self.step($operation.clone(), $call)
     };
     (@call $self:ident, $method:expr, $call:expr) => {
         $self.unnoticed($method, $call)
@@ -215,6 +233,7 @@ observed! {
         fn recorded_target(target: &Target<'_>) -> RecordedTarget;
         fn was_created(target: &Target<'_>, since: Timestamp) -> bool;
         #[at(recorded(operation))]
+        #[steps(operation)]
         fn commit_step(
             lease: &Lease,
             operation: &Operation,
@@ -223,6 +242,7 @@ observed! {
             term: LeaseTerm
         ) -> Lease;
         #[at(Moment::Finish)]
+        #[steps(finish.operation)]
         fn finish_operation(lease: &Lease, finish: FinishOperation) -> ();
         fn request_cancel(id: OperationId, now: Timestamp) -> Option<Operation>;
         fn count_live_operations(those: LiveOperations<'_>, limit: usize) -> usize;
@@ -424,6 +444,7 @@ impl Leases for Observed<dyn Store> {
             .inner
             .claim_due_operations(owner, now, term, limit)
             .await?;
+        let claimed = self.process.observer.handed_out(claimed).await;
         if !claimed.is_empty() {
             self.process
                 .reached(CrashPoint::after(Moment::Claim))
@@ -445,7 +466,7 @@ impl Leases for Observed<dyn Store> {
             .await?;
         self.process.observer.asked_store("claim_elsewhere");
         let claim = self.inner.claim_elsewhere(owner, now, term, limit, crowded);
-        let claimed = claim.await?;
+        let claimed = self.process.observer.handed_out(claim.await?).await;
         if !claimed.is_empty() {
             self.process
                 .reached(CrashPoint::after(Moment::Claim))
