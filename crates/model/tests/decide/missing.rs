@@ -402,7 +402,6 @@ fn what_aws_did_not_name_is_not_ours() {
         assert_eq!(finish.reference, ReferenceChange::Removed);
         assert_eq!(finish.ended.failure().unwrap().message, expected);
     };
-    read(Presence::Absent, "text");
     read(
         present_as("vpc-2", "d"),
         "text. AWS has the AWS::EC2::VPC 'vpc-2', but nothing proves that this create made it, so it is not ours. To use it under the alias, import it.",
@@ -411,6 +410,43 @@ fn what_aws_did_not_name_is_not_ours() {
         Presence::Unknown(denied()),
         "text. Whether AWS has the AWS::EC2::VPC 'vpc-2' cannot be read.",
     );
+}
+
+/// One "not found" does not prove that it made nothing: AWS may show it later.
+#[test]
+fn what_aws_did_not_name_is_looked_for_during_the_settling_window() {
+    let creating = waiting(Action::Create, declared());
+    let salvaging = step(
+        &creating,
+        polled(failed("NotStabilized"), None),
+        "salvaging, then Read: the create failed: is there something of its name?",
+    );
+    let nothing = || Observation::Read(Presence::Absent);
+    assert_line(&salvaging, nothing(), "salvaging: nothing is visible yet");
+    let (mut looked, mut now) = (salvaging, START);
+    let finish = loop {
+        match decide(&looked, nothing(), now, chance(9)).next {
+            Next::Move(moved) => {
+                let before = now;
+                now = moved.due_at;
+                looked = moved.of(&looked, before);
+            }
+            Next::Finish(finish) => break finish,
+            Next::Keep => panic!("it is looked for"),
+        }
+    };
+    assert!(now.since(START) >= SETTLING_WINDOW);
+    assert_eq!(finish.reference, ReferenceChange::Removed);
+    assert_eq!(finish.ended.failure().unwrap().message, "text");
+
+    // It refuses before it makes anything.
+    let refused = step(
+        &creating,
+        polled(failed("InvalidRequest"), None),
+        "salvaging, then Read: the create failed: is there something of its name?",
+    );
+    let reason = "failed: the create failed and named nothing";
+    assert_line(&refused, nothing(), reason);
 }
 
 /// The end of a failure does not depend on how often the reply was lost: whether AWS answers the first send, a repeated

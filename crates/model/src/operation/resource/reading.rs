@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::super::decision::{Presence, ReferenceChange};
 use super::decision::Decision;
 use super::replacement::Replacing;
+use super::retry_class::{Problem, retry_class};
 use super::sightings::{LOOKS_MIN, SETTLING_WINDOW};
 use super::step::Step;
 use super::{marking, replacing};
@@ -132,6 +133,9 @@ pub(super) fn salvaged(
             step.end_create(with(setback, &told), None, "what is there is not ours")
         }
         (Action::Create, presence) if is_ours(step, setback) => left(step, setback, presence),
+        (Action::Create, Presence::Absent) if may_hide(step, setback) && step.may_show_yet() => {
+            step.look_later(step.operation.state.clone(), "nothing is visible yet")
+        }
         (Action::Create, presence) => nothing_of_ours(step, setback, &presence),
         (Action::Update | Action::Delete, Presence::Present { live, .. }) => {
             step.end(setback.clone(), Some(live), "it is still there")
@@ -161,6 +165,18 @@ fn is_ours(step: &Step<'_>, setback: &Setback) -> bool {
                 AdditionalInfo::CloudControlRequest(request) => request.identifier.is_some(),
                 AdditionalInfo::CloudFormationHook(_) => false,
             })
+}
+
+/// Whether a create that failed so, and named nothing, may have made what has the declared identifier.
+fn may_hide(step: &Step<'_>, setback: &Setback) -> bool {
+    let made = match setback {
+        Setback::Canceled(_) => true,
+        Setback::Failed(failure) => {
+            let code = HandlerErrorCode::of(&failure.code);
+            retry_class(&Problem::Failed(code), Action::Create).may_hide()
+        }
+    };
+    made && step.operation.identifier.is_some()
 }
 
 /// Decides after a failed create whose resource AWS has named, so that it is ours if it exists.
