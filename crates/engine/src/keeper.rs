@@ -120,6 +120,8 @@ impl Keeper {
 fn resolve(leftover: &Leftover, reference: &ReferenceId) -> NewResourceWork {
     NewResourceWork {
         reference: Some(reference.clone()),
+        // An import that has found nothing has taken it from the reference.
+        identifier: leftover.identifier.clone(),
         ..work(Kind::Resolve, leftover)
     }
 }
