@@ -131,6 +131,16 @@ impl Engine {
         })
     }
 
+    /// Claims up to `limit` due operations, and returns those that may be stepped now.
+    pub async fn claim_some(&self, limit: usize) -> Result<Vec<Claimed>, Abandoned> {
+        self.release_turns().await?;
+        let room = Room {
+            limit,
+            crowded: BTreeSet::new(),
+        };
+        Ok(self.claim(&room).await?.admitted)
+    }
+
     /// Claims all due operations and steps them one after the other. Returns how many there were.
     pub async fn run_due(&self) -> Result<usize, Abandoned> {
         self.release_turns().await?;
