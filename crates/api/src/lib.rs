@@ -132,7 +132,8 @@ pub fn routers(
     let watched = (probes.clone().merge(metrics))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(no_such_route);
-    let known = served(probes.merge(guarded), &api).layer(from_fn_with_state(
+    // The fewer routes are merged into the many: each one that is merged is matched anew.
+    let known = served(guarded.merge(probes), &api).layer(from_fn_with_state(
         Arc::clone(&api),
         authentication::authenticated,
     ));
