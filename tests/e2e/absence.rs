@@ -38,10 +38,7 @@ fn broken() -> Failure {
 }
 
 fn vanish(world: &World, type_name: &str, identifier: &str) {
-    let gone = world
-        .aws
-        .delete_out_of_band(None, None, (type_name, identifier));
-    gone.expect("it is there");
+    world.vanish(type_name, identifier);
 }
 
 async fn settled(world: &World, reply: &Reply) -> Value {

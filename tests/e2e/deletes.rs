@@ -35,10 +35,7 @@ async fn deleting_what_is_gone_already_is_success(world: &World) {
     let [vpc] = &world.live("AWS::EC2::VPC")[..] else {
         panic!("expected one VPC")
     };
-    world
-        .aws
-        .delete_out_of_band(None, None, ("AWS::EC2::VPC", vpc))
-        .expect("it is there");
+    world.vanish("AWS::EC2::VPC", vpc);
     let reply = world.delete(VPC, "main").await.expect(202);
     world.settle().await;
     assert_eq!(world.status(&reply).await["status"], "Succeeded");

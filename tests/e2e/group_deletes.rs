@@ -323,10 +323,7 @@ async fn tries_are_bounded(world: &World) {
 #[apply(on_every_store)]
 async fn what_aws_does_not_have_any_more_is_no_obstacle(world: &World) {
     let vpc = put(world, VPC, "main", json!({"CidrBlock": "10.0.0.0/16"})).await;
-    world
-        .aws
-        .delete_out_of_band(None, None, ("AWS::EC2::VPC", &vpc))
-        .expect("it is there");
+    world.vanish("AWS::EC2::VPC", &vpc);
     delete(world).await.expect(200);
     assert_eq!(world.calls("DeleteResource"), 1);
 }

@@ -282,10 +282,7 @@ async fn who_owns_what(world: &World) {
         .await;
     assert_eq!(owned("made").await, Some(json!(true)));
     let made = world.live("AWS::EC2::VPC").remove(0);
-    world
-        .aws
-        .delete_out_of_band(None, None, ("AWS::EC2::VPC", &made))
-        .expect("it is there");
+    world.vanish("AWS::EC2::VPC", &made);
     world
         .put_and_settle(VPC, "made", json!({"CidrBlock": "10.0.0.0/16"}))
         .await;

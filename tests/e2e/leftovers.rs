@@ -165,10 +165,7 @@ async fn what_bears_its_mark_is_deleted_by_name(world: &World) {
 async fn what_somebody_else_has_made_under_its_name_stays(world: &World) {
     leave_named(world).await;
     let old = ("AWS::Logs::LogGroup", "old");
-    world
-        .aws
-        .delete_out_of_band(None, None, old)
-        .expect("it is there");
+    world.vanish(old.0, old.1);
     let body = json!({"properties": {"LogGroupName": "old"}});
     world.post(LOG_GROUP, "put", &body).await.expect(201);
     world.settle().await;
@@ -318,10 +315,7 @@ async fn what_is_gone_is_not_left_over_any_more(world: &World) {
     world.aws.add_fault(not_found.times(1));
     look().await;
     assert_eq!(entries().await, 1);
-    let deleted = world
-        .aws
-        .delete_out_of_band(None, None, ("AWS::Logs::LogGroup", "real/name"));
-    deleted.expect("it exists");
+    world.vanish("AWS::Logs::LogGroup", "real/name");
     look().await;
     assert_eq!(entries().await, 0);
     assert_eq!(world.calls("DeleteResource"), 0);

@@ -19,7 +19,6 @@ mod credentials;
 mod default_tags;
 mod deletes;
 mod describes_itself;
-mod draw;
 mod etags;
 mod examples;
 mod exceptions;

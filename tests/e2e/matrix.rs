@@ -63,10 +63,7 @@ impl Change {
             Change::Recreate => {
                 put_vpc(world).await;
                 let vpc = world.live("AWS::EC2::VPC").remove(0);
-                let deleted = world
-                    .aws
-                    .delete_out_of_band(None, None, ("AWS::EC2::VPC", &vpc));
-                deleted.expect("it is there");
+                world.vanish("AWS::EC2::VPC", &vpc);
             }
             Change::UpdateByName | Change::Adopt | Change::DeleteByName => stray(world).await,
             Change::ImportIntoGroup => stray(world).await,

@@ -14,8 +14,8 @@ use serde_json::Value;
 use ucp_model::ErrorCode;
 use ucp_testkit::{Reply, World};
 
-use crate::draw::Draw;
 use requests::Routes;
+use ucp_testkit::Draw;
 
 /// The cases of a normal run.
 const CASES: usize = 400;

@@ -266,7 +266,7 @@ async fn what_was_deleted_out_of_band_is_created_anew(world: &World) {
     let [old] = &world.live("AWS::EC2::VPC")[..] else {
         panic!("expected one VPC")
     };
-    delete_out_of_band(world, "AWS::EC2::VPC", old);
+    world.vanish("AWS::EC2::VPC", old);
     let ended = world
         .put_and_settle(VPC, "main", json!({"CidrBlock": "10.0.0.0/16"}))
         .await;
@@ -474,13 +474,6 @@ async fn what_a_client_sends_back_is_not_a_declaration(world: &World) {
     let ended = world.put_and_settle(VPC, "main", properties).await;
     assert_eq!(ended["status"], "Succeeded", "{ended}");
     assert!(ended["properties"].get("provisioningState").is_none());
-}
-
-fn delete_out_of_band(world: &World, type_name: &str, identifier: &str) {
-    world
-        .aws
-        .delete_out_of_band(None, None, (type_name, identifier))
-        .expect("it is there");
 }
 
 /// Section 7: the client disconnects, or its deployment is cancelled.

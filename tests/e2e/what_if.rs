@@ -255,10 +255,7 @@ async fn a_type_without_a_read_handler_is_unsupported(world: &World) {
 async fn what_seems_gone_would_be_created_with_a_warning(world: &World) {
     world.put_and_settle(LOGS, "logs", logs(7)).await;
     let target = ("AWS::Logs::LogGroup", "logs");
-    world
-        .aws
-        .delete_out_of_band(None, None, target)
-        .expect("it was there");
+    world.vanish(target.0, target.1);
     let result = what_if(world, LOGS, "logs", logs(7)).await;
     let change = only(&result);
     assert_eq!(change["changeType"], "Create");

@@ -92,10 +92,7 @@ async fn the_old_value_is_sent_after_an_update_that_aws_refused(world: &World) {
 async fn the_old_value_is_sent_after_a_create_that_failed_half_way(world: &World) {
     world.put_and_settle(SECRET, "s", declare("one")).await;
     let secret = world.live("AWS::SecretsManager::Secret").remove(0);
-    world
-        .aws
-        .delete_out_of_band(None, None, ("AWS::SecretsManager::Secret", &secret))
-        .expect("it is there");
+    world.vanish("AWS::SecretsManager::Secret", &secret);
     world.aws.add_fault(
         fault(fail(HandlerErrorCode::NotStabilized).made())
             .on(Action::CreateResource)

@@ -1,14 +1,14 @@
-//! The books of a world: whatever lives in AWS because of ucp is referenced, or a leftover.
+//! The books of a world: whatever was accepted has ended, one change after the other, and whatever lives in AWS because of
+//! ucp is referenced, or a leftover.
 
 use std::collections::BTreeSet;
-use std::sync::{MutexGuard, PoisonError};
 
 use serde_json::Value;
 use ucp_model::{
-    GroupId, Leftover, LeftoverReason, Mark, Ownership, PlaneKind, ProvisioningState, Reference,
-    Register, Scope, Target,
+    GroupId, Leftover, LeftoverReason, Mark, Operation, Ownership, PlaneKind, ProvisioningState,
+    Reference, Register, Scope, Target,
 };
-use ucp_simulator::ResourceSnapshot;
+use ucp_simulator::{Action, LogEntry, ResourceSnapshot};
 use ucp_store::Error;
 
 use crate::World;
@@ -22,13 +22,16 @@ impl World {
     ///
     /// - A resource that bears a mark is referenced, or the reference of its mark is undecided, or it is a leftover, or it was
     ///   [let go](Self::lets_go).
+    /// - A mark is on one resource, unless another one is a leftover.
+    /// - A reference stands for what lives, or for what was deleted.
     /// - A leftover lives in AWS, and no reference stands for it, unless it is a create of unknown outcome.
     pub async fn check_accounts(&self) {
         let groups = self.groups().await;
         let references = self.references_of(&groups).await;
         let leftovers = self.leftovers(groups).await;
         let mut live = BTreeSet::new();
-        let mut needless = self.let_go().clone();
+        let mut needless = self.notes.noted().let_go.clone();
+        let mut marked = BTreeSet::new();
         for resource in self.aws.resources() {
             let is_live = (resource.account, resource.type_name, resource.identifier);
             if let Some(mark) = mark(&resource.properties) {
@@ -47,6 +50,9 @@ impl World {
                         || is_unknown(left)
                             && Ownership::of(Some(mark), left.lineage.as_ref()) == Ownership::Ours
                 });
+                let is_let_go = needless.contains(&is_live.2);
+                let is_first = is_let_go || marked.insert(mark.to_owned());
+                assert!(is_first || is_left, "doubled: {is_live:?}, marked {mark}");
                 assert!(
                     is_referenced || is_left || needless.remove(&is_live.2),
                     "an orphan: {is_live:?}, marked {mark}; {references:?}; {leftovers:?}"
@@ -54,6 +60,7 @@ impl World {
             }
             live.insert(is_live);
         }
+        self.check_standing(&references, &live);
         assert!(
             needless.is_empty(),
             "let go, and accounted for: {needless:?}"
@@ -73,13 +80,65 @@ impl World {
         }
     }
 
-    /// Says that a client has let go of a resource that bears a mark, so that nothing accounts for it at the end.
-    pub fn lets_go(&self, identifier: &str) {
-        self.let_go().insert(identifier.to_owned());
+    /// Expects that no two changes were made to the same reference or resource at the same time.
+    pub(crate) fn check_turns(&self) {
+        let clash = self.notes.noted().clash.clone();
+        assert!(clash.is_none(), "{}", clash.unwrap_or_default());
     }
 
-    fn let_go(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.let_go.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Expects that every accepted operation has ended.
+    pub(crate) async fn check_ends(&self) {
+        for operation in self.accepted().await {
+            let has_ended = operation.is_terminal();
+            assert!(has_ended, "accepted, and has not ended: {operation:?}");
+        }
+    }
+
+    /// The operations that were accepted, as far as ended ones were not removed.
+    pub(crate) async fn accepted(&self) -> Vec<Operation> {
+        let (accepted, is_swept) = {
+            let noted = self.notes.noted();
+            (noted.accepted.clone(), noted.is_swept)
+        };
+        let mut operations = Vec::new();
+        for id in accepted {
+            let operation = self.store.get_operation(id).await;
+            let operation = operation.expect("the store answers");
+            assert!(
+                operation.is_some() || is_swept,
+                "an operation is lost: {id}"
+            );
+            operations.extend(operation);
+        }
+        operations
+    }
+
+    /// A reference stands for what lives, or for what was deleted: outside of `ucp`, by name or under another alias.
+    fn check_standing(&self, references: &[Reference], live: &BTreeSet<Live>) {
+        for reference in references {
+            let Some(target) = stands_for(reference) else {
+                continue;
+            };
+            let is_known =
+                live.contains(&target) || self.notes.noted().vanished.contains(&target.2);
+            let is_undecided = reference.provisioning_state == ProvisioningState::Unknown;
+            let is_deleted = || {
+                let deletes = |entry: &LogEntry| {
+                    entry.operation == Action::DeleteResource
+                        && entry.identifier.as_ref() == Some(&target.2)
+                };
+                self.aws.latest(deletes).is_some()
+            };
+            assert!(
+                is_known || is_undecided || is_deleted(),
+                "it stands for nothing: {reference:?}"
+            );
+        }
+    }
+
+    /// Says that a client has let go of a resource that bears a mark, so that nothing accounts for it at the end.
+    pub fn lets_go(&self, identifier: &str) {
+        self.notes.noted().let_go.insert(identifier.to_owned());
     }
 
     /// The groups of all radius planes.

@@ -7,11 +7,12 @@ use ucp_api::{AllowedHosts, PathBase, Rates};
 use ucp_app::{Access, Quotas, Regions, Roles, UntrackedAlias};
 use ucp_audit::testing::Moody;
 use ucp_audit::{Lines, Waiting, auditing};
+use ucp_cloud::CloudControl;
 use ucp_cpu_pool::CpuPool;
 use ucp_engine::{OwnershipTags, Pacing};
 use ucp_model::{Clock, DefaultTags, SeededEntropy};
 use ucp_node::{Parts, SchemaSource, Settings};
-use ucp_observe::{CrashTurn, Process};
+use ucp_observe::{CrashTurn, Observer, Process};
 use ucp_schema::Catalogue;
 use ucp_seal::Keyring;
 use ucp_simulator::Simulator;
@@ -20,8 +21,10 @@ use ucp_store::{Memory, Store};
 use crate::aws::{Hanging, Held, Ordered, OtherNames, OwnAccounts};
 use crate::broker;
 use crate::callers::{self, Callers, Names};
+use crate::clock::Skewed;
 use crate::crashes::{Crashes, Mishap};
 use crate::log::Log;
+use crate::notes::Notes;
 use crate::stores::{Opened, encryption_key};
 use crate::world::{LEASE, SCHEMA_TTL, World};
 use crate::{ManualClock, StoreKind};
@@ -51,9 +54,22 @@ pub struct Builder {
     sync_wait: Duration,
     pacing: Option<Pacing>,
     mishap: Option<(Mishap, CrashTurn)>,
-    pool: CpuPool,
+    pool: Option<CpuPool>,
+    has_broker: bool,
     seed: u64,
+    beside: Option<Beside>,
+    ahead_ms: i64,
+    owner: String,
+    observer: Option<Arc<dyn Observer>>,
+    through: Option<Through>,
 }
+
+/// What the processes of a world share beside its store.
+type Beside = (Arc<ManualClock>, Simulator, Arc<Notes>);
+
+/// Decorates Cloud Control.
+pub(crate) type Through =
+    Arc<dyn Fn(Arc<dyn CloudControl>, &Simulator) -> Arc<dyn CloudControl> + Send + Sync>;
 
 impl World {
     /// A world over an in-memory store, with one empty resource group, `rg`.
@@ -81,8 +97,14 @@ impl World {
             sync_wait: broker::SYNC_WAIT,
             pacing: None,
             mishap: None,
-            pool: CpuPool::new(),
+            pool: None,
+            has_broker: true,
             seed: 7,
+            beside: None,
+            ahead_ms: 0,
+            owner: "world".to_owned(),
+            observer: None,
+            through: None,
         }
     }
 }
@@ -110,6 +132,60 @@ impl Builder {
     pub fn over(self, store: &Arc<dyn Store>) -> Self {
         Self {
             store: Arc::clone(store),
+            ..self
+        }
+    }
+
+    /// Builds another process of `world`: it has the same store, the same AWS and the same time.
+    pub fn beside(self, world: &World) -> Self {
+        Self {
+            beside: Some((
+                Arc::clone(&world.clock),
+                world.aws.clone(),
+                Arc::clone(&world.notes),
+            )),
+            ..self.over(&world.store)
+        }
+    }
+
+    /// The store.
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// Serves no service broker.
+    pub(crate) fn without_broker(self) -> Self {
+        Self {
+            has_broker: false,
+            ..self
+        }
+    }
+
+    /// Sets by how much the clock of the process is ahead of that of the world.
+    pub fn ahead_by(self, ahead_ms: i64) -> Self {
+        Self { ahead_ms, ..self }
+    }
+
+    /// Sets the name under which the process holds leases.
+    pub fn named(self, owner: &str) -> Self {
+        Self {
+            owner: owner.to_owned(),
+            ..self
+        }
+    }
+
+    /// Sets who observes the process, in place of what brings about mishaps.
+    pub(crate) fn observed_by(self, observer: Arc<dyn Observer>) -> Self {
+        Self {
+            observer: Some(observer),
+            ..self
+        }
+    }
+
+    /// Lets all calls to AWS pass through a decorator.
+    pub(crate) fn through(self, through: Through) -> Self {
+        Self {
+            through: Some(through),
             ..self
         }
     }
@@ -206,7 +282,10 @@ impl Builder {
 
     /// Sets where declarations are judged.
     pub fn judged_in(self, pool: CpuPool) -> Self {
-        Self { pool, ..self }
+        Self {
+            pool: Some(pool),
+            ..self
+        }
     }
 
     /// Sets how long a request waits for its look and its verdict.
@@ -255,40 +334,60 @@ impl Builder {
     /// Builds the world.
     pub async fn build(self) -> World {
         let log = Log::of_this_thread();
-        let clock = Arc::new(ManualClock::new());
+        let is_first = self.beside.is_none();
         let entropy = Arc::new(SeededEntropy::new(self.seed));
         let catalogue = self.catalogue;
         let crashes = Arc::new(Crashes::at(self.mishap));
-        let process = Process::observed_by(Arc::clone(&crashes) as _);
-        let aws = Simulator::new(
-            catalogue.clone(),
-            ucp_simulator::Settings::default(),
-            Arc::clone(&clock) as Arc<dyn Clock>,
-            Arc::new(SeededEntropy::new(self.seed.wrapping_add(1))),
-        );
+        let observer = self.observer.unwrap_or_else(|| Arc::clone(&crashes) as _);
+        let (clock, aws, notes) = self.beside.unwrap_or_else(|| {
+            let clock = Arc::new(ManualClock::new());
+            let aws = Simulator::new(
+                catalogue.clone(),
+                ucp_simulator::Settings::default(),
+                Arc::clone(&clock) as Arc<dyn Clock>,
+                Arc::new(SeededEntropy::new(self.seed.wrapping_add(1))),
+            );
+            (clock, aws, Arc::<Notes>::default())
+        });
+        let process = Process::observed_by(notes.beside(observer));
+        let own_clock: Arc<dyn Clock> = match self.ahead_ms {
+            0 => Arc::clone(&clock) as _,
+            ahead_ms => Arc::new(Skewed {
+                clock: Arc::clone(&clock),
+                ahead_ms,
+            }),
+        };
+        let pool = self.pool.unwrap_or_default();
+        let through = self.through.unwrap_or_else(|| Arc::new(|calls, _| calls));
         let (held, hanging, names) = (Held::default(), Hanging::default(), OtherNames::default());
         let held_steps = Held::default();
         let sealing = Keyring::from(encryption_key());
         let store = self.store.as_ref();
-        let keys = ucp_node::open_keys(sealing, store, clock.as_ref(), entropy.as_ref());
+        let keys = ucp_node::open_keys(sealing, store, own_clock.as_ref(), entropy.as_ref());
         let audit_store = Arc::new(Moody::new(process.store(Arc::clone(&self.store))));
         let (auditor, recorder) = auditing(audit_store.clone(), self.audit_log, self.audit);
         tokio::spawn(recorder.run());
         let parts = Parts {
             store: process.store(Arc::clone(&self.store)),
             auditor: auditor.clone(),
-            cloud: process.cloud(Arc::new(Ordered {
-                aws: aws.clone(),
-                hanging: hanging.clone(),
-                held: held_steps.clone(),
-                names: names.clone(),
-            })),
-            live: Arc::new(Ordered {
-                aws: aws.clone(),
-                hanging: hanging.clone(),
-                held: held.clone(),
-                names: names.clone(),
-            }),
+            cloud: process.cloud(through(
+                Arc::new(Ordered {
+                    aws: aws.clone(),
+                    hanging: hanging.clone(),
+                    held: held_steps.clone(),
+                    names: names.clone(),
+                }),
+                &aws,
+            )),
+            live: through(
+                Arc::new(Ordered {
+                    aws: aws.clone(),
+                    hanging: hanging.clone(),
+                    held: held.clone(),
+                    names: names.clone(),
+                }),
+                &aws,
+            ),
             identity_provider: match self.callers {
                 Callers::Anybody => None,
                 Callers::Known => Some(Arc::new(Names)),
@@ -297,10 +396,10 @@ impl Builder {
             accounts: Arc::new(OwnAccounts),
             catalogue,
             keys: Arc::new(keys.await.expect("the keys are opened")),
-            clock: Arc::clone(&clock) as _,
+            clock: own_clock,
             entropy,
-            pool: self.pool.clone(),
-            engine_pool: self.pool,
+            pool: pool.clone(),
+            engine_pool: pool,
         };
         let mut settings = Settings {
             untracked_alias: self.untracked_alias,
@@ -312,10 +411,11 @@ impl Builder {
             authentication: self.authentication,
             ..settings(self.path_base.clone(), self.default_tags, self.verdict_wait)
         };
+        settings.engine.owner = self.owner;
         settings.engine.ownership_tags = self.ownership_tags;
         settings.engine.pacing = self.pacing;
         settings.api.rates = self.rates;
-        settings.broker = Some(broker::settings(self.sync_wait));
+        settings.broker = self.has_broker.then(|| broker::settings(self.sync_wait));
         let is_required = settings.authentication.required;
         match self.callers {
             Callers::Anybody => {}
@@ -345,7 +445,7 @@ impl Builder {
             process,
             auditor,
             audit_store,
-            let_go: Mutex::default(),
+            notes,
             log,
             _guard: self.guard,
         };
@@ -353,7 +453,7 @@ impl Builder {
             let owner = world.token("world", Role::Owner, &["/"], None).await;
             let group = world.put_group_as(&owner, "rg").await;
             group.expect(200);
-        } else {
+        } else if is_first {
             world.put_group("rg").await;
         }
         world

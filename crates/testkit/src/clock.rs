@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -33,6 +34,19 @@ impl ManualClock {
     pub fn set_skew(&self, skew: Duration) {
         let skew_ms = u64::try_from(skew.as_millis()).unwrap_or(u64::MAX);
         self.skew_ms.store(skew_ms, Ordering::SeqCst);
+    }
+}
+
+/// The clock of a process that is ahead of the others, or behind them.
+#[derive(Debug)]
+pub(crate) struct Skewed {
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) ahead_ms: i64,
+}
+
+impl Clock for Skewed {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.clock.now().as_millis() + self.ahead_ms)
     }
 }
 

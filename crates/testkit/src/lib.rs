@@ -16,13 +16,16 @@ mod callers;
 mod clock;
 mod crash_everywhere;
 mod crashes;
+mod draw;
 mod log;
+mod notes;
 mod observed;
 mod place;
 mod reply;
 mod store_kind;
 mod stores;
 mod world;
+pub mod worlds;
 
 pub use macro_rules_attribute::apply;
 
@@ -30,6 +33,7 @@ pub use aws::FOREIGN_ACCOUNT;
 pub use builder::Builder;
 pub use clock::ManualClock;
 pub use crash_everywhere::{crash_after_everything, crash_everywhere, disturb_everywhere};
+pub use draw::Draw;
 pub use place::{ACCOUNT, REGION};
 pub use reply::Reply;
 pub use store_kind::StoreKind;

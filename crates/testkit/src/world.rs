@@ -1,6 +1,6 @@
 use std::any::Any;
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -29,6 +29,7 @@ use crate::aws::{Hanging, Held, OtherNames};
 use crate::callers::{Callers, ROOT};
 use crate::crashes::{Crashes, Mishap, Passer};
 use crate::log::Log;
+use crate::notes::Notes;
 use crate::place::{ACCOUNT, REGION};
 use crate::{ManualClock, Reply, StoreKind, broker};
 
@@ -38,7 +39,7 @@ pub const GROUP: &str = "/planes/radius/local/resourceGroups/rg";
 /// How long a schema from the registry is used before it is refreshed.
 pub const SCHEMA_TTL: Duration = Duration::from_secs(24 * 60 * 60);
 
-const API_VERSION: &str = "api-version=2023-10-01-preview";
+pub(crate) const API_VERSION: &str = "api-version=2023-10-01-preview";
 pub(crate) const LEASE: LeaseTerm = LeaseTerm(Duration::from_secs(30));
 /// The maximum number of steps to settle. Real scenarios need a few dozen.
 const STEPS_MAX: usize = 20_000;
@@ -75,7 +76,7 @@ pub struct World {
     pub(crate) process: Arc<Process>,
     pub(crate) auditor: Auditor,
     pub(crate) audit_store: Arc<Moody>,
-    pub(crate) let_go: Mutex<BTreeSet<String>>,
+    pub(crate) notes: Arc<Notes>,
     pub(crate) log: Arc<Log>,
     /// Keeps resources of the store alive.
     pub(crate) _guard: Box<dyn Any + Send>,
@@ -155,6 +156,7 @@ impl World {
         let response = router.oneshot(request).await;
         let response = response.expect("the router answers");
         let reply = Reply::read(response).await;
+        self.notes.note(&reply);
         // What a test counts does not depend on the time at which it is recorded.
         self.auditor.flush().await;
         reply
@@ -167,6 +169,39 @@ impl World {
         let broker = ucp_broker::router(parts, broker::settings_with(edits));
         let router = ucp_node::beside(self.node.router.clone(), Some(broker));
         *self.router.lock().expect("nobody panicked") = router;
+    }
+
+    /// The reply to a request, which does not depend on this world any more.
+    pub(crate) fn answer_to(
+        &self,
+        request: Request<Body>,
+    ) -> impl Future<Output = Reply> + Send + 'static {
+        let answer = self
+            .router
+            .lock()
+            .expect("nobody panicked")
+            .clone()
+            .oneshot(request);
+        let notes = Arc::clone(&self.notes);
+        async move {
+            let reply = Reply::read(answer.await.expect("the router answers")).await;
+            notes.note(&reply);
+            reply
+        }
+    }
+
+    /// Whether its process has died.
+    pub(crate) fn has_died(&self) -> bool {
+        self.process.has_crashed()
+    }
+
+    /// Deletes a resource outside of `ucp`.
+    pub fn vanish(&self, type_name: &str, identifier: &str) {
+        let resource = (type_name, identifier);
+        let deleted = self.aws.delete_out_of_band(None, None, resource);
+        deleted.expect("it exists");
+        let vanished = identifier.to_owned();
+        self.notes.noted().vanished.insert(vanished);
     }
 
     /// Sends a request with a JSON body (none when empty) while the engine steps what is due, so that the reply has the
@@ -249,6 +284,7 @@ impl World {
 
     /// Removes operations and events from more than `retention` ago.
     pub async fn sweep(&self, retention: Duration) -> Swept {
+        self.notes.noted().is_swept = true;
         let sweeper = Sweeper {
             store: self.store.clone(),
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
@@ -586,8 +622,9 @@ impl World {
             .expect("the store answers")
     }
 
-    /// Ends the world and checks its invariants: nothing is in flight, no sealed document is left behind, nothing that
-    /// should be sealed is in clear, no AWS resource has two owners, and its [accounts](World::check_accounts) are in order.
+    /// Ends the world and checks its invariants: nothing is in flight and whatever was accepted has ended, one change after the
+    /// other; no sealed document is left behind, nothing that should be sealed is in clear, no AWS resource has two owners, and
+    /// its [accounts](World::check_accounts) are in order.
     pub async fn finish(self) {
         let next = self
             .store
@@ -635,11 +672,13 @@ impl World {
             owners.values().all(|count| *count == 1),
             "a resource has two owners: {owners:?}"
         );
+        self.check_ends().await;
+        self.check_turns();
         self.check_accounts().await;
     }
 }
 
-fn request(method: &str, path: &str, body: &str) -> Request<Body> {
+pub(crate) fn request(method: &str, path: &str, body: &str) -> Request<Body> {
     Request::builder()
         .method(method)
         .uri(path)
@@ -650,7 +689,7 @@ fn request(method: &str, path: &str, body: &str) -> Request<Body> {
 }
 
 /// Returns the path of an absolute URL.
-fn path_of(url: &str) -> &str {
+pub(crate) fn path_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.find('/').map_or("/", |at| &rest[at..])
 }

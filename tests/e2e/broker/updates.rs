@@ -275,9 +275,7 @@ async fn a_binding_that_is_lost_keeps_nobody_from_an_update(world: &World) {
     let before = get(world, &bound("one", "b")).await.expect(200).body;
     let role = live(world, "AWS::IAM::Role");
     let name = role[0]["RoleName"].as_str().expect("a name");
-    let gone = ("AWS::IAM::Role", name);
-    let deleted = world.aws.delete_out_of_band(None, None, gone);
-    deleted.expect("it was there");
+    world.vanish("AWS::IAM::Role", name);
     let gold = json!({"service_id": BUCKET, "plan_id": GOLD});
     assert_eq!(change(world, "PATCH", &at("one"), &gold).await, succeeded());
     assert_eq!(live(world, "AWS::IAM::Role").len(), 1);

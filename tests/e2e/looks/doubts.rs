@@ -80,8 +80,7 @@ async fn what_seems_to_be_absent_once_is_deleted_nevertheless(world: &World) {
 async fn a_delete_by_name_of_what_is_gone_takes_the_reference_along(world: &World) {
     world.put_and_settle(LOG_GROUP, "logs", logs(7)).await;
     let resource = ("AWS::Logs::LogGroup", "logs");
-    let gone = world.aws.delete_out_of_band(None, None, resource);
-    gone.expect("it is there");
+    world.vanish(resource.0, resource.1);
     let delete = Request::delete_by_name(LOG_GROUP, "logs");
     let reply = delete.attended(world).await.expect(202);
     world.settle().await;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use ucp_testkit::{ACCOUNT, REGION, World};
 
 use super::requests::Odd;
-use crate::draw::Draw;
+use ucp_testkit::Draw;
 
 /// Groups beside the one that each world has.
 const GROUPS: [&str; 4] = ["ä(ö)-ü_.x", "группа", "組-1", "2"];

@@ -7,7 +7,7 @@ use axum::http::{HeaderName, HeaderValue, Method, Request, Uri};
 use serde_json::{Map, Value, json};
 use ucp_testkit::{ACCOUNT, GROUP, REGION};
 
-use crate::draw::Draw;
+use ucp_testkit::Draw;
 
 const METHODS: [&str; 9] = [
     "GET", "PUT", "POST", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "PROPFIND",

@@ -78,8 +78,7 @@ async fn made_again_by_somebody(world: &World) {
     let declared = json!({"LogGroupName": "logs"});
     world.put_and_settle(LOG_GROUP, "logs", declared).await;
     let resource = ("AWS::Logs::LogGroup", "logs");
-    let deleted = world.aws.delete_out_of_band(None, None, resource);
-    deleted.expect("it lives");
+    world.vanish(resource.0, resource.1);
     let body = json!({"properties": {"RetentionInDays": 7}}).to_string();
     let made = world.call("PUT", &path(LOG_GROUP, "logs"), &body).await;
     made.expect(201);
@@ -185,8 +184,7 @@ async fn what_is_created_again_without_a_mark_needs_none(world: &World) {
     };
     put().await;
     let resource = ("AWS::Logs::LogGroup", "logs");
-    let deleted = world.aws.delete_out_of_band(None, None, resource);
-    deleted.expect("it lives");
+    world.vanish(resource.0, resource.1);
     // AWS drops the tag.
     let paths = vec!["/Tags".to_owned()];
     world.aws.add_fault(

@@ -14,9 +14,9 @@ use ucp_store_sql::testing::{Failover, Pooler, database};
 
 use super::process::Process;
 use super::proxy::{Proxy, Upstream};
-use crate::draw::Draw;
 use people::{Crowd, People};
 use replicas::Replicas;
+use ucp_testkit::Draw;
 
 const ACCOUNT: &str = "123456789012";
 /// Who meets a failing network.

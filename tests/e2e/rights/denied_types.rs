@@ -89,7 +89,7 @@ async fn nobody_changes_the_owner_of_what_is_denied() {
             .expect(201);
         before.settle().await;
 
-        let world = builder().over(&before.store).denying(&denied).build().await;
+        let world = builder().beside(&before).denying(&denied).build().await;
         let patch = async |body| {
             let body = Value::to_string(&body);
             world.call_as("root", "PATCH", &reference, &body).await

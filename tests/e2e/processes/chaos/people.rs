@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 use super::super::client::Answer;
 use super::replicas::Replicas;
 use super::{Over, draw};
-use crate::draw::Draw;
+use ucp_testkit::Draw;
 
 /// How many people there are, and how many aliases. Each changes aliases of their own, one after the other.
 #[derive(Clone, Copy)]

@@ -1,0 +1,125 @@
+//! What the clients of worlds name.
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::{ACCOUNT, REGION};
+
+/// AWS assigns the identifiers of its resources.
+pub(super) const VPC: &str = "AWS.EC2/VPC";
+/// It is in a VPC.
+pub(super) const SUBNET: &str = "AWS.EC2/Subnet";
+/// The declaration names its resources.
+pub(super) const LOG_GROUP: &str = "AWS.Logs/LogGroup";
+/// AWS assigns the identifiers of its resources, and the value is write-only.
+pub(super) const SECRET: &str = "AWS.SecretsManager/Secret";
+
+/// The group that may be deleted.
+pub(super) const OTHER_GROUP: &str = "other";
+
+/// An alias, with what all its declarations have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Alias {
+    /// Its name in stories.
+    pub(super) key: &'static str,
+    pub(super) group: &'static str,
+    pub(super) resource_type: &'static str,
+    pub(super) name: &'static str,
+    /// The CIDR block of its VPC, or the name of its resource. Without it, it may stand for any VPC.
+    pub(super) mark: Option<&'static str>,
+}
+
+/// The aliases. Two of them declare the log group `one`, which is put by name too.
+pub(super) const ALIASES: [Alias; 9] = [
+    alias("v1", "rg", VPC, "v1", Some("10.1.0.0/16")),
+    alias("v2", "rg", VPC, "v2", Some("10.2.0.0/16")),
+    alias("imported", "rg", VPC, "imported", None),
+    alias("l1", "rg", LOG_GROUP, "l1", Some("one")),
+    alias("l2", "rg", LOG_GROUP, "l2", Some("two")),
+    alias("l3", "rg", LOG_GROUP, "l3", Some("one")),
+    alias("s1", "rg", SECRET, "s1", Some("secret")),
+    alias("other/v1", OTHER_GROUP, VPC, "v1", Some("10.3.0.0/16")),
+    alias("other/s1", OTHER_GROUP, SECRET, "s1", Some("another")),
+];
+
+/// The log groups that are put and deleted by name.
+pub(super) const NAMES: [&str; 2] = ["one", "three"];
+
+const fn alias(
+    key: &'static str,
+    group: &'static str,
+    resource_type: &'static str,
+    name: &'static str,
+    mark: Option<&'static str>,
+) -> Alias {
+    Alias {
+        key,
+        group,
+        resource_type,
+        name,
+        mark,
+    }
+}
+
+impl Alias {
+    /// Whether it may stand for what was not created under it. What it declares must not require a replacement.
+    pub(super) fn may_import(&self) -> bool {
+        self.mark.is_none() || self.resource_type == LOG_GROUP
+    }
+
+    /// The id of its reference.
+    pub(super) fn id(&self) -> String {
+        let Self {
+            resource_type,
+            name,
+            ..
+        } = self;
+        format!(
+            "{}/providers/{resource_type}:reference/{name}",
+            group(self.group)
+        )
+    }
+
+    /// The name of its type at AWS.
+    pub(super) fn type_name(&self) -> String {
+        self.resource_type.replace(['.', '/'], "::")
+    }
+
+    /// The property that has its mark.
+    pub(super) fn marked(&self) -> &'static str {
+        match self.resource_type {
+            VPC => "CidrBlock",
+            SECRET => "Name",
+            _ => "LogGroupName",
+        }
+    }
+}
+
+impl Serialize for Alias {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.key)
+    }
+}
+
+impl<'de> Deserialize<'de> for Alias {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let key = String::deserialize(deserializer)?;
+        let known = ALIASES.into_iter().find(|alias| alias.key == key);
+        known.ok_or_else(|| D::Error::custom(format!("no world has the alias {key}")))
+    }
+}
+
+/// The path of a resource group.
+pub(super) fn group(name: &str) -> String {
+    format!("/planes/radius/local/resourceGroups/{name}")
+}
+
+/// The path of what is called so, below a type.
+pub(super) fn below(resource_type: &str, identifier: &str) -> String {
+    format!("{}/providers/{resource_type}/{identifier}", scope())
+}
+
+/// The path of the account and region.
+pub(super) fn scope() -> String {
+    format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}")
+}

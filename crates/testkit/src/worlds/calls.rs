@@ -1,0 +1,168 @@
+//! What worlds do to calls to AWS: they end in time, and the faults that strike them are counted.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ucp_cloud::{CloudControl, Fault};
+use ucp_model::{
+    ClientToken, FaultClass, Identifier, Progress, RequestPage, RequestToken, ResourceDescription,
+    ResourcePage, Scope, TypeName,
+};
+use ucp_simulator::faults::Effect;
+use ucp_simulator::{Action, Simulator};
+
+use super::coverage::{self, Coverage};
+use super::fate::STATE;
+use super::plant::BelievedAbsences;
+
+/// How long a call may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Cloud Control in a world.
+pub(super) struct Calls {
+    pub(super) inner: Arc<dyn CloudControl>,
+    pub(super) aws: Simulator,
+    pub(super) coverage: Coverage,
+    /// The absences that one "not found" has proven, if that defect is planted.
+    pub(super) believed: Option<Arc<BelievedAbsences>>,
+}
+
+impl Calls {
+    async fn in_time<R>(
+        &self,
+        action: Action,
+        call: impl Future<Output = Result<R, Fault>>,
+    ) -> Result<R, Fault> {
+        let reply = tokio::time::timeout(TIMEOUT, call).await;
+        let state = STATE.try_with(std::cell::Cell::get);
+        if let Ok(state) = state {
+            let entry = self.aws.latest(|entry| entry.operation == action);
+            for effect in entry.into_iter().flat_map(|entry| entry.faults) {
+                // It is counted when it is over.
+                if !matches!(effect, Effect::Hang { .. }) || reply.is_err() {
+                    self.coverage.note(coverage::name(&effect), state);
+                }
+            }
+        }
+        reply.unwrap_or_else(|_| {
+            let message = "the call was not answered in time".to_owned();
+            Err(match action {
+                Action::CreateResource | Action::UpdateResource | Action::DeleteResource => {
+                    Fault::outcome_unknown(message)
+                }
+                _ => Fault::new(FaultClass::Transient, "TimeoutError", message),
+            })
+        })
+    }
+}
+
+#[async_trait]
+impl CloudControl for Calls {
+    async fn create_resource(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        desired_state: &str,
+        client_token: ClientToken,
+    ) -> Result<Progress, Fault> {
+        if let Some(believed) = &self.believed {
+            believed.created(type_name);
+        }
+        let inner = &self.inner;
+        let call = inner.create_resource(scope, type_name, desired_state, client_token);
+        self.in_time(Action::CreateResource, call).await
+    }
+
+    async fn update_resource(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        identifier: &Identifier,
+        patch: &str,
+        client_token: ClientToken,
+    ) -> Result<Progress, Fault> {
+        let inner = &self.inner;
+        let call = inner.update_resource(scope, type_name, identifier, patch, client_token);
+        self.in_time(Action::UpdateResource, call).await
+    }
+
+    async fn delete_resource(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        identifier: &Identifier,
+        client_token: ClientToken,
+    ) -> Result<Progress, Fault> {
+        let inner = &self.inner;
+        let call = inner.delete_resource(scope, type_name, identifier, client_token);
+        self.in_time(Action::DeleteResource, call).await
+    }
+
+    async fn get_resource(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        identifier: &Identifier,
+    ) -> Result<ResourceDescription, Fault> {
+        if let Some(believed) = &self.believed
+            && believed.has(type_name, identifier)
+        {
+            let message = format!("{identifier} was not found before");
+            let code = "ResourceNotFoundException";
+            return Err(Fault::new(FaultClass::Missing, code, message));
+        }
+        let call = self.inner.get_resource(scope, type_name, identifier);
+        let reply = self.in_time(Action::GetResource, call).await;
+        if let Some(believed) = &self.believed
+            && let Err(fault) = &reply
+            && fault.class == FaultClass::Missing
+        {
+            believed.believe(type_name, identifier);
+        }
+        reply
+    }
+
+    async fn list_resources(
+        &self,
+        scope: &Scope,
+        type_name: &TypeName,
+        next_token: Option<&str>,
+    ) -> Result<ResourcePage, Fault> {
+        let call = self.inner.list_resources(scope, type_name, next_token);
+        let mut page = self.in_time(Action::ListResources, call).await?;
+        if let Some(believed) = &self.believed {
+            let is_there =
+                |resource: &ResourceDescription| !believed.has(type_name, &resource.identifier);
+            page.resources.retain(is_there);
+        }
+        Ok(page)
+    }
+
+    async fn get_resource_request_status(
+        &self,
+        scope: &Scope,
+        request_token: &RequestToken,
+    ) -> Result<Progress, Fault> {
+        let call = self.inner.get_resource_request_status(scope, request_token);
+        self.in_time(Action::GetResourceRequestStatus, call).await
+    }
+
+    async fn list_resource_requests(
+        &self,
+        scope: &Scope,
+        next_token: Option<&str>,
+    ) -> Result<RequestPage, Fault> {
+        let call = self.inner.list_resource_requests(scope, next_token);
+        self.in_time(Action::ListResourceRequests, call).await
+    }
+
+    async fn cancel_resource_request(
+        &self,
+        scope: &Scope,
+        request_token: &RequestToken,
+    ) -> Result<Progress, Fault> {
+        let call = self.inner.cancel_resource_request(scope, request_token);
+        self.in_time(Action::CancelResourceRequest, call).await
+    }
+}

@@ -1,0 +1,193 @@
+//! Draws stories.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::alias::{ALIASES, Alias, LOG_GROUP, NAMES, SECRET, VPC};
+use super::story::{Act, Story, Way, Wish};
+use super::weather;
+use crate::Draw;
+
+impl Story {
+    /// Draws the story of a seed: some acts about a few aliases and names. Half of the puts repeat the last declaration.
+    pub fn drawn(seed: u64) -> Self {
+        let draw = Draw::new(seed);
+        let processes = draw.pick(&[1, 1, 2, 2, 2, 3]);
+        let ahead_ms = (0..processes).map(|_| ahead(&draw)).collect();
+        let weave = draw.pick(&[0, 20, 50]);
+        let faults = weather::drawn(&draw);
+        let acts = Acts::drawn(&draw, processes);
+        Self {
+            seed,
+            ahead_ms,
+            weave,
+            faults,
+            acts,
+        }
+    }
+}
+
+/// The clocks of processes agree, except for what it takes to ask the database for the time.
+fn ahead(draw: &Draw) -> i64 {
+    match draw.one_in(3) {
+        true => draw.below(1_001) as i64 - 500,
+        false => 0,
+    }
+}
+
+/// What a client names.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Subject {
+    Alias(Alias),
+    LogGroup(&'static str),
+}
+
+struct Acts<'a> {
+    draw: &'a Draw,
+    processes: usize,
+    subjects: Vec<Subject>,
+    declared: BTreeMap<Subject, Value>,
+    /// Whether persons do what has consequences of their own: import under another alias, and change what they do not own.
+    has_persons: bool,
+}
+
+impl<'a> Acts<'a> {
+    fn drawn(draw: &'a Draw, processes: usize) -> Vec<Act> {
+        let subjects = (0..2 + draw.below(3)).map(|_| subject(draw)).collect();
+        let mut acts = Self {
+            draw,
+            processes,
+            subjects,
+            declared: BTreeMap::new(),
+            has_persons: draw.one_in(2),
+        };
+        // Most defects take few acts, and some take many.
+        let count = match draw.one_in(4) {
+            true => 10 + draw.below(21),
+            false => 3 + draw.below(8),
+        };
+        (0..count).map(|_| acts.one()).collect()
+    }
+
+    fn one(&mut self) -> Act {
+        let draw = self.draw;
+        let subject = draw.pick(&self.subjects);
+        let place = || draw.below(10);
+        match draw.below(100) {
+            0..47 => {
+                let put = put(draw, subject, &mut self.declared);
+                self.ask(put)
+            }
+            47..54 => self.ask(match subject {
+                Subject::Alias(alias) => Wish::Delete(alias),
+                Subject::LogGroup(name) => Wish::DeleteByName(name.to_owned()),
+            }),
+            54..56 => self.ask(Wish::DeleteVpc(place())),
+            56..60 => match subject {
+                Subject::Alias(alias) if self.has_persons && alias.may_import() => {
+                    self.ask(Wish::Import {
+                        alias,
+                        place: place(),
+                        owned: draw.one_in(3),
+                    })
+                }
+                _ => Act::Settle,
+            },
+            60..62 => match subject {
+                Subject::Alias(alias) => self.ask(Wish::Forget(alias)),
+                Subject::LogGroup(_) => Act::Settle,
+            },
+            62..64 => self.ask(Wish::Cancel),
+            64..67 => self.ask(Wish::Apply {
+                tag: draw.pick(&["a", "b"]).to_owned(),
+                subnet: !draw.one_in(3),
+            }),
+            67 => self.ask(Wish::DeleteGroup),
+            68 => self.ask(Wish::PutGroup),
+            69..73 if self.has_persons => Act::Change(place()),
+            73..76 if self.has_persons => Act::Vanish(place()),
+            69..80 => Act::Pass(100 << draw.below(12)),
+            80..83 => Act::Step(self.process()),
+            83..85 => Act::Keep(self.process()),
+            85..89 => Act::Crash {
+                of: self.process(),
+                after: draw.below(12) as u32,
+            },
+            89..93 => Act::Stall {
+                of: self.process(),
+                after: draw.below(12) as u32,
+            },
+            93..95 => Act::Resume,
+            _ => Act::Settle,
+        }
+    }
+
+    fn process(&self) -> usize {
+        self.draw.below(self.processes)
+    }
+
+    fn ask(&self, what: Wish) -> Act {
+        let way = match self.draw.below(10) {
+            0..3 => Way::ToTheEnd,
+            3..5 => Way::Waiting,
+            5..6 => Way::NotWaiting,
+            6..9 => Way::Meanwhile,
+            _ => Way::Twice,
+        };
+        Act::Ask {
+            what,
+            by: self.process(),
+            way,
+        }
+    }
+}
+
+fn subject(draw: &Draw) -> Subject {
+    match draw.one_in(5) {
+        true => Subject::LogGroup(draw.pick(&NAMES)),
+        false => Subject::Alias(draw.pick(&ALIASES)),
+    }
+}
+
+fn put(draw: &Draw, subject: Subject, declared: &mut BTreeMap<Subject, Value>) -> Wish {
+    let repeated = declared.get(&subject).filter(|_| draw.one_in(2)).cloned();
+    let properties = repeated.unwrap_or_else(|| declaration(draw, subject));
+    declared.insert(subject, properties.clone());
+    match subject {
+        Subject::Alias(alias) => Wish::Put {
+            alias,
+            properties,
+            owned: draw.one_in(10),
+        },
+        Subject::LogGroup(name) => Wish::PutByName {
+            name: name.to_owned(),
+            properties,
+        },
+    }
+}
+
+/// Draws a declaration. Its create-only properties are always the same, so none requires a replacement.
+fn declaration(draw: &Draw, subject: Subject) -> Value {
+    let (of, mark) = match subject {
+        Subject::Alias(alias) => (alias.resource_type, alias.mark),
+        Subject::LogGroup(_) => (LOG_GROUP, None),
+    };
+    let flags = [json!(null), json!(true), json!(false)];
+    let mut properties = match of {
+        VPC => json!({
+            "CidrBlock": mark,
+            "EnableDnsSupport": draw.pick(&flags),
+            "Tags": draw.pick(&[json!(null), json!([{"Key": "team", "Value": "net"}])]),
+        }),
+        SECRET => json!({"Name": mark, "SecretString": draw.pick(&["a", "b"])}),
+        _ => json!({
+            "LogGroupName": mark,
+            "RetentionInDays": draw.pick(&[json!(null), json!(7), json!(14)]),
+        }),
+    };
+    if let Some(members) = properties.as_object_mut() {
+        members.retain(|_, value| !value.is_null());
+    }
+    properties
+}

@@ -1,0 +1,133 @@
+//! The end of a world, and what must be true then.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use ucp_model::ProvisioningState;
+
+use super::alias::{ALIASES, Alias, NAMES};
+use super::coverage::Coverage;
+use super::play::{Play, is_of};
+use super::story::Wish;
+use crate::world::path_of;
+
+impl Play<'_> {
+    /// Lifts the faults, lets everything end, and checks what must be true then.
+    pub(super) async fn end(mut self) -> Coverage {
+        self.spare().await;
+        self.resolve().await;
+        self.tell(|| "everything is decided".to_owned());
+        self.check_references().await;
+        let ended = self.ended().await;
+        self.check_deletes(&ended);
+        let results = self.world().accepted().await;
+        for alias in ALIASES {
+            let references = self.references().await;
+            let known = references.iter().find(|reference| is_of(reference, alias));
+            if known.is_some_and(|it| it.provisioning_state != ProvisioningState::Unknown) {
+                self.put_once_more(alias).await;
+            }
+        }
+        self.check_references().await;
+        let again = self.world().accepted().await;
+        let is_same = results.iter().all(|result| again.contains(result));
+        assert!(is_same, "what has ended has changed: {results:?} {again:?}");
+        let coverage = self.coverage().clone();
+        let (world, _dead) = self.close();
+        world.finish().await;
+        coverage
+    }
+
+    /// What came of every create is found out, except for one of a name that somebody else may have used.
+    async fn resolve(&mut self) {
+        for _ in 0..8 {
+            if self.world().store.count_leftovers(1).await.unwrap_or(1) == 0 {
+                break;
+            }
+            self.world().clock.advance(Duration::from_secs(6 * 3600));
+            self.keep_anywhere().await;
+            self.settle().await;
+        }
+        for reference in self.references().await {
+            let is_unknown = reference.provisioning_state == ProvisioningState::Unknown;
+            let target = reference.target();
+            let is_decidable =
+                !target.is_some_and(|target| NAMES.contains(&target.identifier.as_str()));
+            assert!(!is_unknown || !is_decidable, "undecided: {reference:?}");
+        }
+    }
+
+    /// Every accepted operation ends. Returns their statuses.
+    async fn ended(&self) -> Vec<Value> {
+        let mut statuses = Vec::new();
+        for asked in self.asked() {
+            let Some(url) = asked.accepted() else {
+                continue;
+            };
+            let reply = self.world().get(path_of(url)).await;
+            assert_eq!(reply.status, 200, "it is lost: {url} {}", reply.text);
+            let status = reply.body["status"].as_str().unwrap_or_default();
+            let has_ended = matches!(status, "Succeeded" | "Failed" | "Canceled");
+            assert!(has_ended, "does not end: {}", reply.text);
+            statuses.push(reply.body);
+        }
+        statuses
+    }
+
+    /// What a successful delete was of is gone.
+    fn check_deletes(&self, ended: &[Value]) {
+        let resources = self.world().aws.resources();
+        let accepted = self.asked().iter().filter(|it| it.accepted().is_some());
+        for (asked, status) in accepted.zip(ended) {
+            let is_there = resources
+                .iter()
+                .any(|resource| asked.deletes.as_ref() == Some(&resource.identifier));
+            let is_deleted = status["status"] == "Succeeded";
+            assert!(!(is_there && is_deleted), "deleted, and there: {status}");
+        }
+    }
+
+    /// The last declaration of an alias can be put, and then nothing differs.
+    async fn put_once_more(&mut self, alias: Alias) {
+        let properties = match self.declared.get(&alias) {
+            Some(properties) => properties.clone(),
+            None => match alias.mark {
+                None => json!({"EnableDnsSupport": true}),
+                Some(mark) => json!({alias.marked(): mark}),
+            },
+        };
+        let put = Wish::Put {
+            alias,
+            properties: properties.clone(),
+            owned: false,
+        };
+        let reply = self.answer(&put).await;
+        if reply.status != 200 {
+            let reply = reply.expect(201);
+            self.settle().await;
+            let status = self.world().status(&reply).await;
+            assert_eq!(status["status"], "Succeeded", "put once more: {status}");
+        }
+        self.answer(&put).await.expect(200);
+        let references = self.references().await;
+        let reference = references.iter().find(|reference| is_of(reference, alias));
+        let reference = reference.expect("it is tracked");
+        let target = reference.target().expect("it stands for something");
+        let resources = self.world().aws.resources();
+        let live = resources.iter().find(|resource| {
+            resource.type_name == alias.type_name()
+                && resource.identifier == target.identifier.as_str()
+        });
+        let live = &live.expect("it exists").properties;
+        let declared = properties.as_object().expect("properties");
+        for (name, value) in declared.iter().filter(|(name, _)| *name != "SecretString") {
+            let mut live = live[name].clone();
+            if let Some(tags) = live.as_array_mut() {
+                // Another alias may have declared others.
+                let declared = value.as_array().map(Vec::as_slice).unwrap_or_default();
+                tags.retain(|tag| declared.contains(tag));
+            }
+            assert_eq!(live, *value, "{name} is not as declared");
+        }
+    }
+}

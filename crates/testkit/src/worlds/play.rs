@@ -1,0 +1,705 @@
+//! Carries out stories: several processes over one store and one AWS, whose steps and requests go on at the same time.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use ucp_cpu_pool::CpuPool;
+use ucp_engine::Abandoned;
+use ucp_model::{Clock, GroupId, Identifier, ProvisioningState, Reference, Target};
+use ucp_simulator::ResourceSnapshot;
+use ucp_simulator::faults::Effect;
+use ucp_store::Error;
+
+use super::alias::{ALIASES, Alias, LOG_GROUP, OTHER_GROUP, SUBNET, VPC, below, group, scope};
+use super::calls::Calls;
+use super::coverage::Coverage;
+use super::fate::{Fate, Forgotten, STATE};
+use super::plant::{BelievedAbsences, ForgottenLeases, Plant};
+use super::story::{Act, Story, Way, Wish};
+use crate::builder::Builder;
+use crate::world::{API_VERSION, GROUP, path_of, request};
+use crate::{Reply, StoreKind, World};
+
+/// How often all that is due is stepped until a world settles, at most.
+const TURNS_MAX: usize = 20_000;
+/// How many operations a process claims at a time.
+const CLAIMS: usize = 3;
+
+/// A world in which a story happens.
+pub(super) struct Play<'a> {
+    story: &'a Story,
+    processes: Vec<Running>,
+    /// The processes that have died. Their store may be the one of all.
+    dead: Vec<World>,
+    groups: Vec<GroupId>,
+    coverage: Coverage,
+    forgotten: Option<Forgotten>,
+    believed: Option<Arc<BelievedAbsences>>,
+    /// Requests that are not answered yet.
+    asking: JoinSet<(usize, Reply)>,
+    asked: Vec<Asked>,
+    /// The number of the next process.
+    next_process: u64,
+    is_telling: bool,
+    /// How many calls to AWS were told.
+    told_calls: Cell<usize>,
+    /// What was declared last, and accepted.
+    pub(super) declared: BTreeMap<Alias, Value>,
+}
+
+/// A process.
+struct Running {
+    world: World,
+    fate: Arc<Fate>,
+    steps: JoinSet<Result<(), Abandoned>>,
+}
+
+/// A request.
+pub(super) struct Asked {
+    what: Wish,
+    /// How many processes have been started by then.
+    process: u64,
+    /// The resource that it deletes, if AWS assigned its identifier, which no other one gets.
+    pub(super) deletes: Option<String>,
+    /// How many replies were lost by then.
+    lost: usize,
+    pub(super) reply: Option<Reply>,
+}
+
+impl<'a> Play<'a> {
+    pub(super) async fn new(
+        story: &'a Story,
+        builder: Builder,
+        plant: Option<Plant>,
+        is_telling: bool,
+    ) -> Self {
+        let forgotten = (plant == Some(Plant::ForgottenLease)).then(|| Forgotten {
+            leases: Arc::new(ForgottenLeases::default()),
+            store: Arc::clone(builder.store()),
+        });
+        let believed = (plant == Some(Plant::BelievedAbsence)).then(Arc::default);
+        let mut play = Self {
+            story,
+            processes: Vec::new(),
+            dead: Vec::new(),
+            groups: ["rg", OTHER_GROUP].map(id_of).into(),
+            coverage: Coverage::default(),
+            forgotten,
+            believed,
+            asking: JoinSet::new(),
+            asked: Vec::new(),
+            next_process: 0,
+            is_telling,
+            told_calls: Cell::new(0),
+            declared: BTreeMap::new(),
+        };
+        let first = play.start(0, builder.seeded(story.seed)).await;
+        first.world.put_group(OTHER_GROUP).await;
+        for fault in &story.faults {
+            first.world.aws.add_fault(fault.clone());
+        }
+        play.processes.push(first);
+        for of in 1..story.ahead_ms.len() {
+            let running = play.start_beside(of).await;
+            play.processes.push(running);
+        }
+        play
+    }
+
+    /// The world, as the first process sees it.
+    pub(super) fn world(&self) -> &World {
+        &self.processes[0].world
+    }
+
+    /// Ends all processes.
+    pub(super) fn close(self) -> (World, Vec<World>) {
+        let mut worlds = self.processes.into_iter().map(|running| running.world);
+        let first = worlds.next().expect("there is a process");
+        (first, self.dead)
+    }
+
+    /// Which faults have struck.
+    pub(super) fn coverage(&self) -> &Coverage {
+        &self.coverage
+    }
+
+    /// What the clients have asked for so far.
+    pub(super) fn asked(&self) -> &[Asked] {
+        &self.asked
+    }
+
+    /// Starts another process in this place.
+    async fn start_beside(&mut self, of: usize) -> Running {
+        // Its draws are its own.
+        let seed = self.story.seed.wrapping_add((self.next_process + 1) << 40);
+        let builder = World::builder().beside(self.world()).seeded(seed);
+        self.start(of, builder).await
+    }
+
+    async fn start(&mut self, of: usize, builder: Builder) -> Running {
+        self.next_process += 1;
+        let fate = Fate::new(
+            self.story.seed.wrapping_add(self.next_process << 40),
+            self.story.weave,
+            self.coverage.clone(),
+            self.forgotten.clone(),
+        );
+        let (coverage, believed) = (self.coverage.clone(), self.believed.clone());
+        let builder = builder
+            .judged_in(CpuPool::of_the_caller())
+            .without_broker()
+            .ahead_by(self.story.ahead_ms[of])
+            .named(&format!("process {}", self.next_process))
+            .observed_by(Arc::clone(&fate) as _)
+            .through(Arc::new(move |inner, aws| {
+                Arc::new(Calls {
+                    inner,
+                    aws: aws.clone(),
+                    coverage: coverage.clone(),
+                    believed: believed.clone(),
+                })
+            }));
+        let world = builder.build().await;
+        world.tolerate_log("WARN ");
+        Running {
+            world,
+            fate,
+            steps: JoinSet::new(),
+        }
+    }
+
+    pub(super) fn tell(&self, line: impl FnOnce() -> String) {
+        if self.is_telling {
+            self.tell_calls();
+            println!("{} {}", self.world().clock.now(), line());
+        }
+    }
+
+    async fn tell_references(&self) {
+        if self.is_telling {
+            self.tell_calls();
+            for reference in self.references().await {
+                let (id, state) = (&reference.id, reference.provisioning_state);
+                let identifier = reference.identifier.as_ref();
+                let identifier = identifier.map(Identifier::as_str).unwrap_or_default();
+                let owned = if reference.owned {
+                    "owned"
+                } else {
+                    "not owned"
+                };
+                println!("    {id} {state:?} {identifier}, {owned}");
+            }
+        }
+    }
+
+    fn tell_calls(&self) {
+        let log = self.world().aws.log();
+        for entry in log.iter().skip(self.told_calls.replace(log.len())) {
+            let of = entry.identifier.as_ref().or(entry.type_name.as_ref());
+            let of = of.map(String::as_str).unwrap_or_default();
+            let (time, call, outcome) = (entry.time, entry.operation, entry.outcome);
+            println!("{time}     {call:?} {of}: {outcome} {:?}", entry.faults);
+        }
+    }
+
+    /// Carries out an act, and checks what always holds.
+    pub(super) async fn carry_out(&mut self, act: &Act) {
+        self.tell(|| format!("{act:?}"));
+        match act {
+            Act::Ask { what, by, way } => self.ask(what, self.process(*by), *way).await,
+            Act::Change(place) => self.change(*place).await,
+            Act::Vanish(place) => self.vanish(*place),
+            Act::Pass(millis) => self.world().clock.advance(Duration::from_millis(*millis)),
+            Act::Step(of) => {
+                self.claim(self.process(*of)).await;
+                self.go_on().await;
+            }
+            Act::Keep(of) => self.keep(self.process(*of)).await,
+            Act::Settle => self.settle().await,
+            Act::Crash { of, after } => self.processes[self.process(*of)].fate.crash(*after),
+            Act::Stall { of, after } => self.processes[self.process(*of)].fate.stall(*after),
+            Act::Resume => {
+                self.release();
+                self.go_on().await;
+            }
+        }
+        self.world().check_turns();
+        self.check_references().await;
+        self.tell_references().await;
+    }
+
+    /// A shortened story may have fewer processes.
+    fn process(&self, of: usize) -> usize {
+        of % self.processes.len()
+    }
+
+    async fn change(&self, place: usize) {
+        let resources = self.world().aws.resources();
+        let Some(resource) = resources.get(place % resources.len().max(1)) else {
+            return;
+        };
+        let type_name = resource.type_name.as_str();
+        // What a create that AWS calls failed has made is found by its mark alone.
+        let is_known = self.references().await.iter().any(|reference| {
+            let identifier = reference.identifier.as_ref().map(Identifier::as_str);
+            identifier == Some(resource.identifier.as_str())
+        });
+        let patch = match type_name {
+            "AWS::EC2::VPC" if is_known => json!({"EnableDnsSupport": false, "Tags": []}),
+            "AWS::EC2::VPC" => json!({"EnableDnsSupport": false}),
+            "AWS::EC2::Subnet" => json!({"MapPublicIpOnLaunch": true}),
+            "AWS::Logs::LogGroup" => json!({"RetentionInDays": 30}),
+            _ => json!({"Description": "changed outside"}),
+        };
+        let resource = (type_name, resource.identifier.as_str());
+        let changed = (self.world().aws).patch_out_of_band(None, None, resource, &patch);
+        changed.expect("it exists");
+    }
+
+    fn vanish(&self, place: usize) {
+        let resources = self.world().aws.resources();
+        if let Some(resource) = resources.get(place % resources.len().max(1)) {
+            self.world()
+                .vanish(&resource.type_name, &resource.identifier);
+        }
+    }
+
+    async fn ask(&mut self, what: &Wish, by: usize, way: Way) {
+        if self.decides_by_force(what).await {
+            return;
+        }
+        let Some(request) = self.request(what) else {
+            return;
+        };
+        // What a person decides by force must see what is decided meanwhile.
+        let may_overlap = !matches!(what, Wish::Delete(_) | Wish::Forget(_) | Wish::DeleteGroup);
+        match way {
+            Way::Meanwhile if may_overlap => {
+                self.send(what, by, &request, false).await;
+                self.go_on().await;
+            }
+            Way::Waiting | Way::Meanwhile => {
+                let asked = self.send(what, by, &request, false).await;
+                self.until_answered(&[asked]).await;
+            }
+            Way::ToTheEnd => {
+                let asked = self.send(what, by, &request, false).await;
+                self.until_answered(&[asked]).await;
+                self.settle().await;
+            }
+            Way::NotWaiting => {
+                let asked = self.send(what, by, &request, true).await;
+                let mut pause = Duration::from_millis(50);
+                while self.asked[asked].reply.is_none() {
+                    self.tick(&mut pause).await;
+                }
+            }
+            Way::Twice => {
+                let other = self.process(by + 1);
+                let both = [
+                    self.send(what, by, &request, false).await,
+                    self.send(what, other, &request, false).await,
+                ];
+                self.until_answered(&both).await;
+            }
+        }
+    }
+
+    /// Whether a request would decide by force what came of a create. Then nobody looks any more.
+    async fn decides_by_force(&self, what: &Wish) -> bool {
+        let references = self.references().await;
+        let is_unknown =
+            |reference: &Reference| reference.provisioning_state == ProvisioningState::Unknown;
+        match what {
+            Wish::Delete(alias) | Wish::Forget(alias) => references
+                .iter()
+                .any(|reference| is_unknown(reference) && is_of(reference, *alias)),
+            Wish::DeleteGroup => references
+                .iter()
+                .any(|reference| is_unknown(reference) && reference.id.group.name == OTHER_GROUP),
+            _ => false,
+        }
+    }
+
+    /// Sends a request. Returns its number.
+    async fn send(&mut self, what: &Wish, by: usize, asked: &Asks, is_async: bool) -> usize {
+        let (method, path, body) = asked;
+        let number = self.asked.len();
+        self.asked.push(Asked {
+            what: what.clone(),
+            process: self.next_process,
+            deletes: self.deleted_by(what, path).await,
+            lost: self.lost_replies(),
+            reply: None,
+        });
+        let mut request = request(method, path, body);
+        if is_async {
+            let value = axum::http::HeaderValue::from_static("respond-async");
+            request.headers_mut().insert("prefer", value);
+        }
+        let answer = self.processes[by].world.answer_to(request);
+        self.asking.spawn(async move { (number, answer.await) });
+        number
+    }
+
+    /// Lets workers step until requests are answered. The clock moves when that takes time.
+    async fn until_answered(&mut self, asked: &[usize]) {
+        let mut pause = Duration::from_millis(50);
+        loop {
+            let has_claimed = self.turn().await;
+            let mut asked = asked.iter().map(|number| &self.asked[*number]);
+            if asked.all(|asked| asked.reply.is_some()) {
+                return;
+            }
+            if !has_claimed {
+                self.tick(&mut pause).await;
+            }
+        }
+    }
+
+    /// Lets a little time pass, and each time more.
+    async fn tick(&mut self, pause: &mut Duration) {
+        // What waits for a database is not to wait for long.
+        let slept = match self.world().kind {
+            StoreKind::Memory => *pause,
+            StoreKind::Sqlite | StoreKind::Postgres => Duration::from_millis(5),
+        };
+        tokio::time::sleep(slept).await;
+        self.world().clock.advance(*pause);
+        *pause = (*pause * 2).min(Duration::from_secs(5));
+        self.go_on().await;
+    }
+
+    /// Lets every process claim, and all go on. Returns whether anything was claimed.
+    async fn turn(&mut self) -> bool {
+        let mut has_claimed = false;
+        for of in 0..self.processes.len() {
+            has_claimed |= self.claim(of).await;
+        }
+        self.go_on().await;
+        has_claimed
+    }
+
+    /// Lets a process claim some of what is due, and begin to step it.
+    async fn claim(&mut self, of: usize) -> bool {
+        let running = &mut self.processes[of];
+        let engine = &running.world.node.workers.engine;
+        match engine.claim_some(CLAIMS).await {
+            Ok(claimed) => {
+                let has_claimed = !claimed.is_empty();
+                for claimed in claimed {
+                    let state = Cell::new(claimed.operation.state_name());
+                    let engine = Arc::clone(engine);
+                    let step = async move { engine.step(claimed).await };
+                    running.steps.spawn(STATE.scope(state, step));
+                }
+                has_claimed
+            }
+            Err(Abandoned::Store(Error::Unavailable(_))) if running.world.has_died() => false,
+            Err(error) => panic!("nothing can be claimed: {error:?}"),
+        }
+    }
+
+    /// Lets everything go on that does not wait for a moment to come. Then starts processes in place of those that have
+    /// died.
+    async fn go_on(&mut self) {
+        // The runtime's time passes only when nothing else is to be done.
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        for of in 0..self.processes.len() {
+            while let Some(stepped) = self.processes[of].steps.try_join_next() {
+                self.stepped(of, stepped);
+            }
+            if self.processes[of].world.has_died() {
+                self.tell(|| format!("process {of} has died"));
+                let started = self.start_beside(of).await;
+                let died = std::mem::replace(&mut self.processes[of], started);
+                self.dead.push(died.world);
+            }
+        }
+        while let Some(answered) = self.asking.try_join_next() {
+            let (number, reply) = answered.expect("the request does not panic");
+            self.answered(number, reply);
+        }
+    }
+
+    fn stepped(&self, of: usize, stepped: Result<Result<(), Abandoned>, tokio::task::JoinError>) {
+        match stepped {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) if self.processes[of].world.has_died() => {}
+            // Another worker has carried the deletion through.
+            Ok(Err(Abandoned::Store(Error::NoSuchGroup))) => {}
+            // Workers report it and go on.
+            Ok(Err(Abandoned::Keys(_) | Abandoned::Unplanned(_) | Abandoned::NoTurn)) => {}
+            Ok(Err(error)) => panic!("the engine gave up: {error:?}"),
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(error) => panic!("a step was aborted: {error}"),
+            },
+        }
+    }
+
+    fn answered(&mut self, number: usize, reply: Reply) {
+        let asked = &self.asked[number];
+        let code = reply.body["error"]["code"].as_str().unwrap_or_default();
+        self.tell(|| format!("  {} {code} to {:?}", reply.status, asked.what));
+        let has_died = self.next_process > asked.process;
+        let is_lost = self.lost_replies() > asked.lost || has_died;
+        assert!(reply.status < 500 || is_lost, "unexplained: {}", reply.text);
+        if reply.header("azure-asyncoperation").is_some() {
+            assert!(matches!(reply.status, 201 | 202), "{reply:?}");
+        }
+        if let Wish::Put { .. } | Wish::PutByName { .. } = &asked.what {
+            // AWS may refuse the look of the request.
+            let is_refused = code.ends_with("Exception");
+            let is_known = matches!(reply.status, 200 | 201 | 404 | 409) || is_refused || is_lost;
+            assert!(is_known, "unexpected: {}", reply.text);
+            for header in ["azure-asyncoperation", "location", "retry-after"] {
+                let is_polled = reply.header(header).is_some();
+                assert!(reply.status != 200 || !is_polled, "{reply:?}");
+            }
+        }
+        if let (
+            Wish::Put {
+                alias, properties, ..
+            },
+            200 | 201,
+        ) = (&asked.what, reply.status)
+        {
+            self.declared.insert(*alias, properties.clone());
+        }
+        self.asked[number].reply = Some(reply);
+    }
+
+    async fn keep(&mut self, of: usize) {
+        let keeper = &self.processes[of].world.node.keeper;
+        match keeper.keep().await {
+            Ok(_) => {}
+            Err(_) if self.processes[of].world.has_died() => {}
+            Err(error) => panic!("the register is not kept: {error:?}"),
+        }
+        self.go_on().await;
+    }
+
+    /// The same by any process.
+    pub(super) async fn keep_anywhere(&mut self) {
+        self.keep(0).await;
+    }
+
+    /// Lets everything go on, and the clock move, until nothing is in flight.
+    pub(super) async fn settle(&mut self) {
+        let mut pause = Duration::from_millis(50);
+        for _ in 0..TURNS_MAX {
+            if self.turn().await {
+                pause = Duration::from_millis(50);
+                continue;
+            }
+            if self.is_going_on() {
+                self.tick(&mut pause).await;
+                continue;
+            }
+            let next = self.world().store.next_claimable_at().await;
+            match next.expect("the store answers") {
+                Some(next) => {
+                    let ahead_ms = self.story.ahead_ms.iter().copied().max();
+                    let behind_ms = ahead_ms.unwrap_or_default().min(0).unsigned_abs();
+                    let next = next.after(Duration::from_millis(behind_ms));
+                    self.world().clock.move_to(next);
+                }
+                None if self.stalled() > 0 => self.release(),
+                None => return,
+            }
+        }
+        panic!("the world does not settle");
+    }
+
+    /// Whether a step or a request goes on that is not stalled.
+    fn is_going_on(&self) -> bool {
+        let steps: usize = self.processes.iter().map(|it| it.steps.len()).sum();
+        steps > self.stalled() || !self.asking.is_empty()
+    }
+
+    fn stalled(&self) -> usize {
+        self.processes.iter().map(|it| it.fate.stalled()).sum()
+    }
+
+    fn release(&self) {
+        for running in &self.processes {
+            running.fate.release();
+        }
+    }
+
+    /// Nothing befalls anybody any more.
+    pub(super) async fn spare(&mut self) {
+        self.tell(|| "the faults are lifted".to_owned());
+        self.world().aws.clear_faults();
+        for running in &self.processes {
+            running.fate.spare();
+        }
+        self.release();
+        self.go_on().await;
+        self.world().clock.advance(Duration::from_secs(60));
+        self.settle().await;
+    }
+
+    /// Sends a request of a client that waits for the verdict, and returns the reply.
+    pub(super) async fn answer(&mut self, what: &Wish) -> Reply {
+        let request = self.request(what).expect("a request");
+        let asked = self.send(what, 0, &request, false).await;
+        self.until_answered(&[asked]).await;
+        self.asked[asked].reply.clone().expect("it is answered")
+    }
+
+    /// Returns the identifier that AWS assigned to what a request deletes.
+    async fn deleted_by(&self, what: &Wish, path: &str) -> Option<String> {
+        match what {
+            Wish::DeleteVpc(_) => path.rsplit('/').next().map(str::to_owned),
+            Wish::Delete(alias) | Wish::Forget(alias) if alias.resource_type != LOG_GROUP => {
+                let references = self.references().await;
+                let of = references.iter().find(|reference| is_of(reference, *alias));
+                let target = of.and_then(Reference::target);
+                target.map(|target| target.identifier.to_string())
+            }
+            _ => None,
+        }
+    }
+
+    fn lost_replies(&self) -> usize {
+        let aws = &self.world().aws;
+        aws.count(|entry| matches!(entry.outcome, "dropped" | "hung"))
+    }
+
+    pub(super) async fn references(&self) -> Vec<Reference> {
+        self.world().references_of(&self.groups).await
+    }
+
+    /// A resource has at most one owner, and an alias at most one resource that was created for it.
+    pub(super) async fn check_references(&self) {
+        let mut owned = BTreeSet::new();
+        for reference in self.references().await {
+            if let Some(target) = reference.target().filter(|_| reference.owned) {
+                let key = Target::key(&target);
+                assert!(
+                    owned.insert(key),
+                    "a resource has two owners: {reference:?}"
+                );
+            }
+        }
+        let resources = self.world().aws.resources();
+        for alias in ALIASES.iter().filter(|it| it.resource_type != LOG_GROUP) {
+            let Some(mark) = alias.mark else { continue };
+            let made = |resource: &&ResourceSnapshot| {
+                resource.type_name == alias.type_name()
+                    && resource.properties[alias.marked()] == mark
+            };
+            let made: Vec<_> = resources.iter().filter(made).collect();
+            assert!(
+                made.len() <= 1 || self.runs_twice(),
+                "doubled: {} has {made:?}",
+                alias.key
+            );
+        }
+    }
+
+    /// Whether AWS may double what it creates.
+    fn runs_twice(&self) -> bool {
+        let mut faults = self.story.faults.iter();
+        faults.any(|fault| matches!(fault.effect, Effect::RunTwice {}))
+    }
+
+    /// The request for something, given what exists. `None` if there is nothing to ask for.
+    fn request(&self, what: &Wish) -> Option<Asks> {
+        let vpc = |place: usize| {
+            let vpcs = self.world().live("AWS::EC2::VPC");
+            let vpc = vpcs.get(place % vpcs.len().max(1)).cloned();
+            vpc.unwrap_or_else(|| "vpc-none".to_owned())
+        };
+        let other = || format!("{}?{API_VERSION}", group(OTHER_GROUP));
+        Some(match what {
+            Wish::Put {
+                alias,
+                properties,
+                owned,
+            } => {
+                let mut body = json!({ "properties": properties });
+                if *owned {
+                    body["ownedResource"] = json!(true);
+                }
+                on_alias(*alias, "put", body)
+            }
+            Wish::PutByName { name, properties } => {
+                let body = json!({ "properties": properties });
+                ("PUT", below(LOG_GROUP, name), body.to_string())
+            }
+            Wish::Delete(alias) => on_alias(*alias, "delete", json!({})),
+            Wish::DeleteByName(name) => ("DELETE", below(LOG_GROUP, name), String::new()),
+            Wish::DeleteVpc(place) => ("DELETE", below(VPC, &vpc(*place)), String::new()),
+            Wish::Import {
+                alias,
+                place,
+                owned,
+            } => {
+                let identifier = alias.mark.map_or_else(|| vpc(*place), str::to_owned);
+                let body = json!({"primaryIdentifier": identifier, "ownedResource": owned});
+                on_alias(*alias, "import", body)
+            }
+            Wish::Forget(alias) => ("DELETE", alias.id(), String::new()),
+            Wish::Cancel => {
+                let mut replies = self.asked.iter().rev().filter_map(|it| it.reply.as_ref());
+                let accepted = replies.find_map(|reply| reply.header("azure-asyncoperation"))?;
+                let path = path_of(accepted).split('?').next().unwrap_or_default();
+                ("POST", format!("{path}/:cancel"), String::new())
+            }
+            Wish::Apply { tag, subnet } => {
+                let mut resources = vec![json!({
+                    "alias": "net", "type": VPC,
+                    "properties": {"CidrBlock": "10.9.0.0/16", "Tags": [{"Key": "of", "Value": tag}]},
+                })];
+                if *subnet {
+                    resources.push(json!({
+                        "alias": "sub", "type": SUBNET,
+                        "properties": {
+                            "VpcId": {"$reference": "net#/VpcId"}, "CidrBlock": "10.9.1.0/24",
+                            "Tags": [{"Key": "of", "Value": tag}],
+                        },
+                    }));
+                }
+                let set = json!({"scope": scope(), "resources": resources});
+                ("POST", format!("{GROUP}/:apply"), set.to_string())
+            }
+            Wish::DeleteGroup => ("DELETE", other(), String::new()),
+            Wish::PutGroup => ("PUT", other(), json!({"location": "global"}).to_string()),
+        })
+    }
+}
+
+impl Asked {
+    /// The operation that was accepted, by the URL of its status.
+    pub(super) fn accepted(&self) -> Option<&str> {
+        self.reply.as_ref()?.header("azure-asyncoperation")
+    }
+}
+
+/// A request: method, path and body.
+type Asks = (&'static str, String, String);
+
+fn on_alias(alias: Alias, action: &str, mut body: Value) -> Asks {
+    body["trackedBy"] = json!(alias.id());
+    let path = below(alias.resource_type, &format!(":{action}"));
+    ("POST", path, body.to_string())
+}
+
+fn id_of(name: &str) -> GroupId {
+    GroupId::new("local", name).expect("the id of a group")
+}
+
+/// Whether a reference is that of an alias.
+pub(super) fn is_of(reference: &Reference, alias: Alias) -> bool {
+    let id = &reference.id;
+    id.group.name == alias.group
+        && id.alias == alias.name
+        && id.type_name.as_str() == alias.type_name()
+}

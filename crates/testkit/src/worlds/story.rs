@@ -1,0 +1,176 @@
+//! What happens in a world, as data: a story can be drawn, shortened, printed and told again.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use ucp_simulator::faults::Fault;
+
+use super::alias::Alias;
+
+/// A world, and what happens in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Story {
+    /// The seed of all that the story does not say.
+    pub seed: u64,
+    /// By how many milliseconds the clock of each process is ahead of the world's. There is a process for each number.
+    pub ahead_ms: Vec<i64>,
+    /// At how many of a hundred crash points others go first.
+    pub weave: u8,
+    /// The faults of AWS.
+    pub faults: Vec<Fault>,
+    /// What happens, in order.
+    pub acts: Vec<Act>,
+}
+
+/// Something that happens.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Act {
+    /// A client asks a process for something.
+    Ask {
+        /// What it asks for.
+        what: Wish,
+        /// Which process.
+        by: usize,
+        /// How it waits.
+        way: Way,
+    },
+    /// The resource at this place among those that exist is changed outside of `ucp`.
+    Change(usize),
+    /// It is deleted outside of `ucp`.
+    Vanish(usize),
+    /// So many milliseconds pass.
+    Pass(u64),
+    /// A process steps what is due.
+    Step(usize),
+    /// A process looks after the leftovers that are due.
+    Keep(usize),
+    /// Everything goes on until nothing is in flight.
+    Settle,
+    /// A process dies at this one of its next crash points, and another one starts.
+    Crash {
+        /// The process.
+        of: usize,
+        /// How many crash points it passes before.
+        after: u32,
+    },
+    /// A worker of a process stalls at this one of the next crash points.
+    Stall {
+        /// The process.
+        of: usize,
+        /// How many crash points are passed before.
+        after: u32,
+    },
+    /// The workers go on that stall.
+    Resume,
+}
+
+/// What a client asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Wish {
+    /// A put under an alias.
+    Put {
+        /// The alias.
+        alias: Alias,
+        /// What it declares.
+        properties: Value,
+        /// Whether the resource is to be owned, whoever has made it.
+        owned: bool,
+    },
+    /// A put of a log group by its name.
+    PutByName {
+        /// The name.
+        name: String,
+        /// What is declared.
+        properties: Value,
+    },
+    /// A delete of what an alias stands for.
+    Delete(Alias),
+    /// A delete of a log group by its name.
+    DeleteByName(String),
+    /// A delete of the VPC at this place among those that exist.
+    DeleteVpc(usize),
+    /// An import of what the alias declares, or of the VPC at this place among those that exist.
+    Import {
+        /// The alias.
+        alias: Alias,
+        /// The place of the VPC.
+        place: usize,
+        /// Whether the resource is to be owned.
+        owned: bool,
+    },
+    /// A delete of the reference.
+    Forget(Alias),
+    /// A cancel of what was accepted last.
+    Cancel,
+    /// An apply of a VPC and a subnet in it, with this tag.
+    Apply {
+        /// The tag.
+        tag: String,
+        /// Whether the set has the subnet.
+        subnet: bool,
+    },
+    /// A delete of the other resource group.
+    DeleteGroup,
+    /// A put of the other resource group.
+    PutGroup,
+}
+
+/// How a client waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Way {
+    /// For the verdict, while workers step.
+    Waiting,
+    /// For the end of the operation.
+    ToTheEnd,
+    /// Not at all, and no worker steps.
+    NotWaiting,
+    /// Two clients send the same and wait, to two processes if there are several.
+    Twice,
+    /// For the verdict, while what follows happens.
+    Meanwhile,
+}
+
+impl Story {
+    /// Reads a story.
+    ///
+    /// # Panics
+    ///
+    /// If it is none.
+    pub fn read(text: &str) -> Self {
+        serde_json::from_str(text).expect("a story")
+    }
+
+    /// The story as text, with a line for each act.
+    pub fn text(&self) -> String {
+        let lines = |items: Vec<String>| match items.is_empty() {
+            true => "[]".to_owned(),
+            false => format!("[\n    {}\n  ]", items.join(",\n    ")),
+        };
+        let faults = self.faults.iter().map(json).collect();
+        let acts = self.acts.iter().map(json).collect();
+        format!(
+            "{{\n  \"seed\": {}, \"aheadMs\": {}, \"weave\": {},\n  \"faults\": {},\n  \"acts\": {}\n}}",
+            self.seed,
+            json(&self.ahead_ms),
+            self.weave,
+            lines(faults),
+            lines(acts)
+        )
+    }
+
+    /// The story as a test to paste.
+    pub fn test(&self) -> String {
+        let text = self.text().replace('\n', "\n    ");
+        format!(
+            "#[test]\nfn the_world_of_seed_{}() {{\n    ucp_testkit::worlds::replay(\n    r#\"{text}\"#,\n    );\n}}\n",
+            self.seed
+        )
+    }
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("it is JSON")
+}
