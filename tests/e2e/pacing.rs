@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
+use ucp_cpu_pool::CpuPool;
 use ucp_engine::Pacing;
 use ucp_model::{CallClass, Clock, RateKey};
 use ucp_simulator::Action;
@@ -124,6 +125,39 @@ async fn what_waits_for_its_turn_says_so(kind: StoreKind) {
     assert!(next > world.clock.now() && next < world.clock.now().after(Duration::from_secs(60)));
     world.settle().await;
     assert_eq!(ended(&world, &[first, second]).await, 2);
+    world.finish().await;
+}
+
+/// The same of a read. Until it is made, nobody knows what has become of the create.
+#[tokio::test(start_paused = true)]
+async fn what_waits_for_a_read_says_so() {
+    let key = RateKey {
+        scope: format!("{ACCOUNT}/{REGION}"),
+        class: CallClass::Reads,
+    };
+    let pacing = Pacing {
+        ceilings: [(key, 0.1)].into(),
+        ..Pacing::default()
+    };
+    let builder = World::builder().judged_in(CpuPool::of_the_caller());
+    let world = builder.paced(pacing).build().await;
+    let mut replies = Vec::new();
+    for alias in ["a", "b", "c"] {
+        replies.push(put(&world, "rg", alias).await);
+    }
+    world.step().await;
+    let mut waiting = 0;
+    for reply in &replies {
+        let progress = world.status(reply).await["properties"]["progress"].clone();
+        if progress["waitingFor"] == "rate" {
+            assert_eq!(progress["rate"], format!("{ACCOUNT}/{REGION}/reads"));
+            assert_eq!(progress["lastError"]["code"], "TooManyRequests");
+            waiting += 1;
+        }
+    }
+    assert!(waiting > 0, "none waits for a read");
+    world.settle().await;
+    assert_eq!(ended(&world, &replies).await, replies.len());
     world.finish().await;
 }
 

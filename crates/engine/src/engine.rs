@@ -204,9 +204,13 @@ impl Engine {
                     delete: schema.minutes_of_handler("delete"),
                 };
             }
+            let permit = match claimed.has_permit {
+                true => key_of(&claimed, self.now()),
+                false => None,
+            };
             let stepper = Stepper {
                 engine: self,
-                permit: claimed.has_permit.then(|| key_of(&claimed)).flatten(),
+                permit,
                 has_written: false,
                 turn,
                 claimed,

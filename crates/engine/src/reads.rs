@@ -1,22 +1,23 @@
 //! Reads of AWS, which are paced once AWS has refused one of them for coming too early.
 //!
-//! Most accounts never see that, and then a read costs nothing here. From a refusal on, the reads of all processes take their
-//! calls from a bucket in the store until AWS has refused none for a while. The bucket keeps some for reads that a person
-//! waits for, and those that no one waits for come after them.
+//! Most accounts never see that, and then a read costs nothing here. A process whose read is refused takes the calls of its reads
+//! from a bucket in the store, which all processes share, until AWS has refused none for a while. The bucket keeps some for
+//! reads that a person waits for, and for the lists that tell of many operations at once. Those that no one waits for come
+//! after them, but they come. A ceiling that the operator sets holds for all of them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 use tracing::{debug, warn};
 use ucp_cloud::{CloudControl, Fault, FaultClass};
 use ucp_model::{
-    CallClass, CallReport, ClientToken, Clock, Identifier, Progress, RateKey, RequestPage,
-    RequestToken, ResourceDescription, ResourcePage, Scope, Timestamp, TypeName,
+    CallClass, CallReport, ClientToken, Clock, ErrorCode, Identifier, Progress, RateKey,
+    RequestPage, RequestToken, ResourceDescription, ResourcePage, Scope, Timestamp, TypeName,
 };
-use ucp_store::{Ask, Store};
+use ucp_store::{Ask, Pace, Store};
 
 use crate::governor::{Governor, Pacing};
 
@@ -26,6 +27,8 @@ const PACED_FOR: Duration = Duration::from_secs(60);
 const PATIENCE: Duration = Duration::from_millis(1_800);
 /// How long one waits for its turn that nobody waits for. Then it is not made: its operation comes back later.
 const LONG_PATIENCE: Duration = Duration::from_secs(10);
+/// How long a bucket may take to answer. Then a read is made without it.
+const ANSWERED_WITHIN: Duration = Duration::from_millis(500);
 /// The pauses between two questions to a bucket.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
@@ -34,13 +37,26 @@ const COUNTED: Duration = Duration::from_secs(1);
 /// The accounts and regions that are remembered.
 const SCOPES_MAX: usize = 10_000;
 
-/// Whether somebody waits for a read.
+/// Who waits for a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgency {
     /// A person, or the client of a request.
     Awaited,
-    /// Nobody: it is of an operation.
+    /// Many operations.
+    Shared,
+    /// One operation.
     Background,
+}
+
+/// What has become of a read that waits for its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// The bucket has given a call.
+    Given,
+    /// The bucket does not answer.
+    Unknown,
+    /// It has waited for as long as it may.
+    TooLate,
 }
 
 /// The reads of a process.
@@ -57,13 +73,14 @@ struct OfScope {
     count: Mutex<Count>,
     /// Whoever asks the bucket holds it, so that one of each kind asks at a time.
     awaited: tokio::sync::Mutex<()>,
+    shared: tokio::sync::Mutex<()>,
     background: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
 struct Count {
     /// Until when they are paced.
-    paced_until: Timestamp,
+    paced_until: Option<Instant>,
     /// How many AWS has taken in this interval, and in the one before.
     taken: u32,
     before: u32,
@@ -74,9 +91,21 @@ impl OfScope {
     fn count(&self) -> MutexGuard<'_, Count> {
         self.count.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn line(&self, urgency: Urgency) -> &tokio::sync::Mutex<()> {
+        match urgency {
+            Urgency::Awaited => &self.awaited,
+            Urgency::Shared => &self.shared,
+            Urgency::Background => &self.background,
+        }
+    }
 }
 
 impl Count {
+    fn is_paced(&self) -> bool {
+        self.paced_until.is_some_and(|until| until > Instant::now())
+    }
+
     fn taken(&mut self, now: Timestamp) {
         let passed = now.since(self.since);
         if passed >= COUNTED || now < self.since {
@@ -92,6 +121,19 @@ impl Count {
     /// The reads per second of late.
     fn rate(&self) -> f64 {
         f64::from(self.taken.max(self.before))
+    }
+}
+
+/// What a bucket has to be told. Whatever becomes of whoever tells it, it is told in the end.
+struct Untold<'a> {
+    governor: &'a Governor,
+    key: &'a RateKey,
+    report: CallReport,
+}
+
+impl Drop for Untold<'_> {
+    fn drop(&mut self) {
+        self.governor.note(self.key, self.report);
     }
 }
 
@@ -119,107 +161,162 @@ impl Reads {
         })
     }
 
+    /// Tells the buckets what came of reads, and forgets those that nobody asks.
+    pub async fn tell(&self) {
+        let now = self.clock.now();
+        for key in self.governor.due(now) {
+            if let Some(ask) = self.governor.ask(&key, 0, now) {
+                self.pace(&key, ask, now).await;
+            }
+        }
+    }
+
     fn of_scope(&self, scope: &str) -> Arc<OfScope> {
         let mut scopes = self.scopes.lock().unwrap_or_else(PoisonError::into_inner);
         if !scopes.contains_key(scope) && scopes.len() >= SCOPES_MAX {
-            scopes.clear();
+            scopes.retain(|_, of_scope| of_scope.count().is_paced());
+            if scopes.len() >= SCOPES_MAX {
+                scopes.pop_first();
+            }
         }
         Arc::clone(scopes.entry(scope.to_owned()).or_default())
     }
 
-    /// Waits for the turn of a read until the deadline. Returns whether it has come.
+    /// Waits for the turn of a read until the deadline.
     async fn turn(
         &self,
         key: &RateKey,
         of_scope: &OfScope,
         urgency: Urgency,
         deadline: Instant,
-    ) -> bool {
-        let line = match urgency {
-            Urgency::Awaited => &of_scope.awaited,
-            Urgency::Background => &of_scope.background,
+    ) -> Outcome {
+        let Ok(_first) = timeout_at(deadline, of_scope.line(urgency).lock()).await else {
+            return Outcome::TooLate;
         };
-        let Ok(_first) = timeout_at(deadline, line.lock()).await else {
-            return false;
-        };
-        while Instant::now() < deadline {
+        let is_first = urgency != Urgency::Background;
+        loop {
             let now = self.clock.now();
             if self.governor.allow(key, now) {
-                return true;
+                return Outcome::Given;
             }
-            let until = match self.governor.ask(key, 1, now) {
+            let pause = match self.governor.ask(key, 1, now) {
                 None => LONGEST_PAUSE,
                 Some(ask) => {
                     let ask = Ask {
-                        is_first: urgency == Urgency::Awaited,
-                        refused_at: Some(ask.ceiling.unwrap_or_else(|| of_scope.count().rate())),
+                        // Others would use up what is taken ahead.
+                        wants: if is_first { 1 } else { ask.wants },
+                        is_first,
+                        begins_at: Some(ask.ceiling.unwrap_or_else(|| of_scope.count().rate())),
                         ..ask
                     };
-                    match self.store.pace(key, &ask, now).await {
-                        Ok(pace) if self.governor.given(key, &pace, 1, now) > 0 => return true,
-                        Ok(pace) => pace.next_at.since(now),
-                        Err(error) => {
-                            self.governor.note(key, ask.report);
-                            warn!(error = %ucp_model::chain(&error), rate = %key, "the rate is not known");
-                            return true;
+                    match self.pace(key, ask, now).await {
+                        Some(pace) if self.governor.given(key, &pace, 1, now) > 0 => {
+                            return Outcome::Given;
                         }
+                        Some(pace) => pace.next_at.since(now),
+                        None => return Outcome::Unknown,
                     }
                 }
             };
-            sleep(until.clamp(SHORTEST_PAUSE, LONGEST_PAUSE)).await;
+            let again = Instant::now() + pause.clamp(SHORTEST_PAUSE, LONGEST_PAUSE);
+            if again >= deadline {
+                sleep_until(deadline).await;
+                return Outcome::TooLate;
+            }
+            sleep_until(again).await;
         }
-        false
+    }
+
+    /// Asks a bucket; `None` if it does not answer.
+    async fn pace(&self, key: &RateKey, ask: Ask, now: Timestamp) -> Option<Pace> {
+        let mut untold = Untold {
+            governor: &self.governor,
+            key,
+            report: ask.report,
+        };
+        match timeout(ANSWERED_WITHIN, self.store.pace(key, &ask, now)).await {
+            Ok(Ok(pace)) => {
+                untold.report = CallReport::default();
+                Some(pace)
+            }
+            Ok(Err(error)) => {
+                warn!(error = %ucp_model::chain(&error), rate = %key, "the rate is not known");
+                None
+            }
+            Err(_) => {
+                warn!(rate = %key, "the rate is not known: the store does not answer in time");
+                None
+            }
+        }
     }
 
     /// Notes what came of a read. Returns whether AWS has refused it for coming too early.
-    async fn called<T>(&self, key: &RateKey, of_scope: &OfScope, reply: &Result<T, Fault>) -> bool {
+    async fn called<T>(
+        &self,
+        key: &RateKey,
+        of_scope: &OfScope,
+        is_budgeted: bool,
+        reply: &Result<T, Fault>,
+    ) -> bool {
         let now = self.clock.now();
         let class = reply.as_ref().map_err(|fault| fault.class).err();
-        let is_paced = {
+        let is_refused = class == Some(FaultClass::Throttled);
+        let is_taken = !is_refused && class != Some(FaultClass::Transient);
+        let (is_paced, rate) = {
             let mut count = of_scope.count();
-            match class {
-                Some(FaultClass::Throttled) => count.paced_until = now.after(PACED_FOR),
-                Some(FaultClass::Transient) => {}
-                _ => count.taken(now),
+            if is_refused {
+                count.paced_until = Some(Instant::now() + PACED_FOR);
+            } else if is_taken {
+                count.taken(now);
             }
-            count.paced_until > now || self.governor.pacing.ceilings.contains_key(key)
+            (count.is_paced(), count.rate())
         };
-        let report = match class {
-            Some(FaultClass::Throttled) => CallReport {
-                refused: 1,
-                ..CallReport::default()
-            },
-            Some(FaultClass::Transient) => return false,
-            _ => CallReport {
-                taken: 1,
-                ..CallReport::default()
-            },
-        };
-        if !is_paced {
+        if !is_paced && !self.governor.pacing.ceilings.contains_key(key) {
             return false;
         }
+        let report = CallReport {
+            taken: u32::from(is_taken),
+            refused: u32::from(is_refused),
+            unbudgeted: u32::from(!is_budgeted),
+            ..CallReport::default()
+        };
         self.governor.note(key, report);
-        if report.refused == 0 {
+        if !is_refused {
             return false;
         }
         self.governor.drop_ahead(key);
         if let Some(ask) = self.governor.ask(key, 0, now) {
             let ask = Ask {
-                refused_at: Some(of_scope.count().rate()),
+                begins_at: Some(rate),
                 ..ask
             };
-            match self.store.pace(key, &ask, now).await {
-                Ok(pace) => {
-                    self.governor.given(key, &pace, 0, now);
-                    debug!(rate = %key, per_second = pace.rate, "AWS refuses calls for coming too early");
-                }
-                Err(error) => {
-                    self.governor.note(key, ask.report);
-                    warn!(error = %ucp_model::chain(&error), rate = %key, "the rate is not told");
-                }
+            if let Some(pace) = self.pace(key, ask, now).await {
+                self.governor.given(key, &pace, 0, now);
+                debug!(rate = %key, per_second = pace.rate, "AWS refuses calls for coming too early");
             }
         }
         true
+    }
+
+    /// The fault of a read that was not sent, since it had no turn.
+    fn not_sent(&self, key: &RateKey) -> Fault {
+        let (message, pause) = match self.governor.pacing.ceilings.get(key) {
+            Some(ceiling) => (
+                format!("not sent: --aws-rate allows {ceiling} a second of {key}"),
+                Duration::from_secs_f64((1.0 / ceiling).clamp(1.0, 60.0)),
+            ),
+            None => (
+                format!(
+                    "not sent: AWS has refused calls of {key} for coming too early, and takes no more at the moment"
+                ),
+                Duration::from_secs(1),
+            ),
+        };
+        let code = ErrorCode::TooManyRequests.as_str();
+        Fault {
+            retry_after: Some(pause),
+            ..Fault::new(FaultClass::Throttled, code, message)
+        }
     }
 }
 
@@ -231,7 +328,12 @@ struct Paced {
 }
 
 impl Paced {
-    async fn read<T, F>(&self, scope: &Scope, call: impl Fn() -> F) -> Result<T, Fault>
+    async fn read<T, F>(
+        &self,
+        scope: &Scope,
+        urgency: Urgency,
+        call: impl Fn() -> F,
+    ) -> Result<T, Fault>
     where
         F: Future<Output = Result<T, Fault>>,
     {
@@ -242,26 +344,29 @@ impl Paced {
         let reads = &self.reads;
         let of_scope = reads.of_scope(&key.scope);
         let has_ceiling = reads.governor.pacing.ceilings.contains_key(&key);
-        let is_awaited = self.urgency == Urgency::Awaited;
+        let is_awaited = urgency == Urgency::Awaited;
         let deadline = Instant::now()
             + match is_awaited {
                 true => PATIENCE,
                 false => LONG_PATIENCE,
             };
         loop {
-            let paced_until = of_scope.count().paced_until;
-            if has_ceiling || paced_until > reads.clock.now() {
-                let turn = reads.turn(&key, &of_scope, self.urgency, deadline);
-                if !turn.await && !is_awaited {
-                    let message = "not sent: AWS takes no more reads at the moment".to_owned();
-                    let code = "ThrottlingException";
-                    return Err(Fault::new(FaultClass::Throttled, code, message));
-                }
+            let is_paced = has_ceiling || of_scope.count().is_paced();
+            let outcome = match is_paced {
+                true => reads.turn(&key, &of_scope, urgency, deadline).await,
+                false => Outcome::Given,
+            };
+            if outcome == Outcome::TooLate && (has_ceiling || !is_awaited) {
+                return Err(reads.not_sent(&key));
             }
             let reply = call().await;
-            let is_refused = reads.called(&key, &of_scope, &reply).await;
-            if !is_refused || !is_awaited || Instant::now() >= deadline {
+            let is_budgeted = outcome == Outcome::Given;
+            let is_refused = reads.called(&key, &of_scope, is_budgeted, &reply).await;
+            if !is_refused || !is_awaited || Instant::now() + LONGEST_PAUSE >= deadline {
                 return reply;
+            }
+            if !is_budgeted {
+                sleep(LONGEST_PAUSE).await;
             }
         }
     }
@@ -314,7 +419,7 @@ impl CloudControl for Paced {
         type_name: &TypeName,
         identifier: &Identifier,
     ) -> Result<ResourceDescription, Fault> {
-        self.read(scope, || {
+        self.read(scope, self.urgency, || {
             self.cloud.get_resource(scope, type_name, identifier)
         })
         .await
@@ -326,7 +431,7 @@ impl CloudControl for Paced {
         type_name: &TypeName,
         next_token: Option<&str>,
     ) -> Result<ResourcePage, Fault> {
-        self.read(scope, || {
+        self.read(scope, self.urgency, || {
             self.cloud.list_resources(scope, type_name, next_token)
         })
         .await
@@ -337,7 +442,7 @@ impl CloudControl for Paced {
         scope: &Scope,
         request_token: &RequestToken,
     ) -> Result<Progress, Fault> {
-        self.read(scope, || {
+        self.read(scope, self.urgency, || {
             self.cloud.get_resource_request_status(scope, request_token)
         })
         .await
@@ -348,7 +453,11 @@ impl CloudControl for Paced {
         scope: &Scope,
         next_token: Option<&str>,
     ) -> Result<RequestPage, Fault> {
-        self.read(scope, || {
+        let urgency = match self.urgency {
+            Urgency::Awaited => Urgency::Awaited,
+            Urgency::Shared | Urgency::Background => Urgency::Shared,
+        };
+        self.read(scope, urgency, || {
             self.cloud.list_resource_requests(scope, next_token)
         })
         .await
@@ -503,20 +612,23 @@ mod tests {
         }
     }
 
-    fn reads() -> Arc<Reads> {
+    fn reads(pacing: Pacing) -> Arc<Reads> {
         let clock: Arc<dyn Clock> = Arc::new(RuntimeClock(Instant::now()));
-        Reads::new(Arc::new(Memory::default()), clock, Pacing::default())
+        Reads::new(Arc::new(Memory::default()), clock, pacing)
+    }
+
+    fn scope() -> Scope {
+        Scope::new("aws", "123456789012", "us-west-2").unwrap()
     }
 
     async fn list(cloud: &dyn CloudControl) -> Result<ResourcePage, Fault> {
-        let scope = Scope::new("aws", "123456789012", "us-west-2").unwrap();
         let type_name = TypeName::from_cloudformation("AWS::S3::Bucket").unwrap();
-        cloud.list_resources(&scope, &type_name, None).await
+        cloud.list_resources(&scope(), &type_name, None).await
     }
 
     #[tokio::test(start_paused = true)]
     async fn reads_that_aws_takes_are_not_paced() {
-        let (reads, aws) = (reads(), Aws::taking(10_000.0));
+        let (reads, aws) = (reads(Pacing::default()), Aws::taking(10_000.0));
         let cloud = reads.of(Arc::clone(&aws) as _, Urgency::Background);
         let began = Instant::now();
         for _ in 0..100 {
@@ -524,6 +636,76 @@ mod tests {
         }
         assert_eq!(began.elapsed(), Duration::from_millis(50) * 100);
         assert_eq!(aws.counts(), (100, 0));
+    }
+
+    /// An operator allows one read in a thousand seconds.
+    #[tokio::test(start_paused = true)]
+    async fn a_read_beyond_the_ceiling_is_not_made() {
+        let key = RateKey {
+            scope: scope().key(),
+            class: CallClass::Reads,
+        };
+        let pacing = Pacing {
+            ceilings: [(key, 0.001)].into(),
+            ..Pacing::default()
+        };
+        let (reads, aws) = (reads(pacing), Aws::taking(10_000.0));
+        let awaited = reads.of(Arc::clone(&aws) as _, Urgency::Awaited);
+        for _ in 0..2 {
+            list(awaited.as_ref()).await.unwrap();
+        }
+        assert_eq!(aws.counts(), (2, 0));
+        for (urgency, patience) in [
+            (Urgency::Background, LONG_PATIENCE),
+            (Urgency::Shared, LONG_PATIENCE),
+            (Urgency::Awaited, PATIENCE),
+        ] {
+            let cloud = reads.of(Arc::clone(&aws) as _, urgency);
+            let began = Instant::now();
+            let fault = list(cloud.as_ref()).await.unwrap_err();
+            assert_eq!(began.elapsed(), patience);
+            assert_eq!(fault.class, FaultClass::Throttled);
+            assert_eq!(fault.code, "TooManyRequests");
+            let message =
+                "not sent: --aws-rate allows 0.001 a second of 123456789012/us-west-2/reads";
+            assert_eq!(fault.message, message);
+            assert_eq!(fault.retry_after, Some(Duration::from_secs(60)));
+            assert_eq!(aws.counts(), (0, 0));
+        }
+    }
+
+    /// More at once than AWS takes.
+    #[tokio::test(start_paused = true)]
+    async fn a_read_without_a_turn_is_made_only_for_a_person() {
+        const COUNT: usize = 100;
+        for (urgency, patience) in [
+            (Urgency::Background, LONG_PATIENCE),
+            (Urgency::Awaited, PATIENCE),
+        ] {
+            let (reads, aws) = (reads(Pacing::default()), Aws::taking(2.0));
+            let cloud = reads.of(Arc::clone(&aws) as _, urgency);
+            // AWS refuses one, and they are paced.
+            while list(cloud.as_ref()).await.is_ok() && aws.refused.load(Ordering::Relaxed) == 0 {}
+            aws.counts();
+            let mut lists = tokio::task::JoinSet::new();
+            let began = Instant::now();
+            for _ in 0..COUNT {
+                let cloud = Arc::clone(&cloud);
+                lists.spawn(async move { list(cloud.as_ref()).await });
+            }
+            let replies = lists.join_all().await;
+            assert!(began.elapsed() <= patience + Duration::from_millis(100));
+            let faults = replies.iter().filter_map(|reply| reply.as_ref().err());
+            let unsent = faults.filter(|it| it.message.starts_with("not sent: AWS"));
+            let unsent = unsent.count();
+            let (taken, refused) = aws.counts();
+            match urgency {
+                Urgency::Awaited => assert!(unsent == 0 && taken + refused >= COUNT),
+                Urgency::Shared | Urgency::Background => {
+                    assert_eq!((unsent > 0, unsent + taken + refused), (true, COUNT))
+                }
+            }
+        }
     }
 
     /// Twenty workers read as fast as they can, in two processes, and somebody waits for one read after the other.
@@ -534,17 +716,20 @@ mod tests {
         let store: Arc<dyn Store> = Arc::new(Memory::default());
         let aws = Aws::taking(RATE);
         let mut workers = tokio::task::JoinSet::new();
+        let worked = Arc::new(AtomicUsize::new(0));
         let mut awaited = Vec::new();
         for _ in 0..2 {
             let reads = Reads::new(Arc::clone(&store), Arc::clone(&clock), Pacing::default());
             awaited.push(reads.of(Arc::clone(&aws) as _, Urgency::Awaited));
             for _ in 0..10 {
                 let cloud = reads.of(Arc::clone(&aws) as _, Urgency::Background);
+                let worked = Arc::clone(&worked);
                 workers.spawn(async move {
                     loop {
                         // A worker whose read is refused comes back later.
-                        if list(cloud.as_ref()).await.is_err() {
-                            sleep(Duration::from_secs(1)).await;
+                        match list(cloud.as_ref()).await {
+                            Ok(_) => _ = worked.fetch_add(1, Ordering::Relaxed),
+                            Err(_) => sleep(Duration::from_secs(1)).await,
                         }
                     }
                 });
@@ -553,6 +738,7 @@ mod tests {
         // It learns for a while.
         sleep(Duration::from_secs(60)).await;
         aws.counts();
+        worked.store(0, Ordering::Relaxed);
         let (mut slowest, began) = (Duration::ZERO, Instant::now());
         for number in 0..60 {
             let asked = Instant::now();
@@ -561,11 +747,14 @@ mod tests {
             sleep(Duration::from_secs(1)).await;
         }
         let (taken, refused) = aws.counts();
+        let worked = worked.load(Ordering::Relaxed);
         #[expect(clippy::cast_precision_loss, reason = "small counts")]
         let (taken, refused) = (taken as f64, refused as f64);
         let could = RATE * began.elapsed().as_secs_f64();
         println!("slowest {slowest:?}, {taken} taken of {could:.0}, {refused} refused");
-        assert!(slowest <= Duration::from_secs(2), "{slowest:?}");
+        // One that has no turn is made after a longer time.
+        assert!(slowest <= Duration::from_secs(1), "{slowest:?}");
+        assert!(worked >= 200, "operations have made {worked} reads");
         assert!(taken >= 0.8 * could, "{taken} of {could}");
         assert!(refused <= 0.1 * taken, "{refused} of {taken}");
     }

@@ -118,6 +118,10 @@ const ONE_EVENT: Duration = Duration::from_secs(1);
 const ONE_FAILURE: Duration = Duration::from_secs(30);
 /// The longest time that counts as one in which more was asked than given.
 const LONGEST_GROWTH: Duration = Duration::from_secs(2);
+/// By how much the clocks of processes may differ, with the time that they wait for the bucket.
+const DISAGREEMENT: Duration = Duration::from_secs(5);
+/// How many calls in a row may go before those that nobody waits for.
+const FIRSTS_MAX: u32 = 3;
 /// The time between two releases of what waits.
 pub const RELEASE_INTERVAL: Duration = Duration::from_millis(200);
 
@@ -146,6 +150,9 @@ pub struct RateBucket {
     /// The calls that are left for those that a person waits for.
     #[serde(default)]
     reserve: f64,
+    /// How many calls in a row went before those that nobody waits for.
+    #[serde(default)]
+    firsts: u32,
     /// Where the round of the resource groups stands.
     pub served: Served,
 }
@@ -173,21 +180,23 @@ impl RateBucket {
             taken: 0,
             released_until: now,
             reserve: 0.0,
+            firsts: 0,
             served: Served::default(),
         };
         bucket.tokens = bucket.capacity();
         bucket
     }
 
-    /// Returns a bucket for calls that were not paced until AWS has refused one of them, at this rate. It keeps calls for those
-    /// that a person waits for.
-    pub fn refused_at(rate: f64, now: Timestamp) -> Self {
-        Self {
+    /// Returns a bucket for calls that were not paced until now, and were made at this rate. It keeps calls for those that a
+    /// person waits for.
+    pub fn beginning_at(rate: f64, now: Timestamp) -> Self {
+        let mut bucket = Self {
             rate: rate.clamp(2.0 * LOWEST_RATE, HIGHEST_RATE),
-            tokens: 0.0,
             reserve: 1.0,
             ..Self::new(now)
-        }
+        };
+        bucket.tokens = bucket.capacity();
+        bucket
     }
 
     /// Returns the calls per second that it gives now.
@@ -207,14 +216,17 @@ impl RateBucket {
     /// Settles what has happened until `now`: what the processes report, and the time that has passed. `ceiling` is the rate
     /// that the operator sets.
     pub fn settle(&mut self, report: CallReport, ceiling: Option<f64>, now: Timestamp) {
-        if now < self.settled_at {
+        if self.settled_at.since(now) > DISAGREEMENT {
             self.set_back(now);
         }
+        // Another process may have been here with a clock that is a little ahead.
+        let now = now.max(self.settled_at);
         let passed = now.since(self.settled_at);
         self.settled_at = now;
         if self.is_short {
             self.grow(passed.min(LONGEST_GROWTH).as_secs_f64());
-        } else {
+        }
+        if !self.is_short || passed > self.longest_pause() {
             // AWS's bucket may have been full meanwhile.
             self.counted_from = None;
         }
@@ -235,6 +247,11 @@ impl RateBucket {
         if report.refused > 0 {
             self.tokens = self.tokens.min(0.0);
         }
+    }
+
+    /// Returns how long nobody may ask while more is wanted than there is: somebody asks when there is something to give.
+    fn longest_pause(&self) -> Duration {
+        LONGEST_GROWTH.max(Duration::from_secs_f64(2.0 / self.rate))
     }
 
     /// The clock was set back.
@@ -306,12 +323,23 @@ impl RateBucket {
 
     /// Takes up to `wanted` calls for which nobody waits, and returns how many there were.
     pub fn take(&mut self, wanted: u32) -> u32 {
-        self.take_beyond(self.reserve, wanted)
+        let given = self.take_beyond(self.reserve, wanted);
+        if given > 0 {
+            self.firsts = 0;
+        }
+        given
     }
 
-    /// The same for calls that a person waits for.
+    /// The same for calls that a person waits for, or many operations. They have the reserve, but not so many of them in a row
+    /// that no others get their turn.
     pub fn take_first(&mut self, wanted: u32) -> u32 {
-        self.take_beyond(0.0, wanted)
+        let reserve = match self.firsts < FIRSTS_MAX {
+            true => 0.0,
+            false => self.reserve + 1.0,
+        };
+        let given = self.take_beyond(reserve.min(self.capacity() - 1.0), wanted);
+        self.firsts = self.firsts.saturating_add(given);
+        given
     }
 
     fn take_beyond(&mut self, reserve: f64, wanted: u32) -> u32 {
@@ -475,6 +503,53 @@ mod tests {
         for run in [first, second, third] {
             assert!(run.seconds <= 50.0, "{} s", run.seconds);
         }
+    }
+
+    /// Processes stop while more is wanted than there is.
+    #[test]
+    fn a_stop_teaches_nothing() {
+        let mut bucket = RateBucket::new(START);
+        let first = run_from(&mut bucket, START, 5.0, 5.0, 200);
+        assert_eq!(bucket.take(1_000), 0);
+        let later = first.end.after(Duration::from_secs(30 * 60));
+        let second = run_from(&mut bucket, later, 5.0, 5.0, 200);
+        assert!(second.seconds <= 50.0, "{} s", second.seconds);
+        let learned = bucket.learned.unwrap();
+        assert!((4.0..=6.0).contains(&learned), "{learned} a second");
+    }
+
+    /// Refusals of one moment, told by processes whose clocks differ a little.
+    #[test]
+    fn one_event_halves_the_rate_once() {
+        let mut bucket = RateBucket::new(START);
+        run_from(&mut bucket, START, 5.0, 5.0, 200);
+        bucket.take(1_000);
+        let now = bucket.settled_at.after(Duration::from_secs(10));
+        let before = bucket.clone();
+        let refused = CallReport {
+            refused: 1,
+            ..CallReport::default()
+        };
+        for behind in [0, 3, 1, 40] {
+            bucket.settle(refused, None, now.before(Duration::from_millis(behind)));
+        }
+        assert!(bucket.rate >= before.rate / 2.0, "{before:?} {bucket:?}");
+        assert_eq!((bucket.settled_at, bucket.counted_from), (now, Some(now)));
+    }
+
+    /// Somebody waits for reads all the time.
+    #[test]
+    fn those_that_nobody_waits_for_get_their_turn() {
+        let mut bucket = RateBucket::beginning_at(10.0, START);
+        let (mut first, mut other, mut now) = (0, 0, START);
+        for _ in 0..1_000 {
+            now = now.after(Duration::from_millis(50));
+            bucket.settle(CallReport::default(), Some(10.0), now);
+            first += bucket.take_first(1);
+            other += bucket.take(1);
+        }
+        assert!(other >= 50 && first >= 2 * other, "{first} and {other}");
+        assert!(first + other >= 480, "{first} and {other}");
     }
 
     #[test]

@@ -186,8 +186,9 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
     let metrics = Metrics::new(&version.version, &version.commit);
     let mut cloud = metrics.of_calls(cloud);
     let mut live = metrics.of_calls(live);
-    if let Some(pacing) = settings.engine.pacing.clone() {
-        let reads = Reads::new(Arc::clone(&store), Arc::clone(&clock), pacing);
+    let pacing = settings.engine.pacing.clone();
+    let reads = pacing.map(|it| Reads::new(Arc::clone(&store), Arc::clone(&clock), it));
+    if let Some(reads) = &reads {
         cloud = reads.of(cloud, Urgency::Background);
         live = reads.of(live, Urgency::Awaited);
     }
@@ -276,6 +277,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
     let watcher = Watcher::new(Arc::clone(&engine), nudges.clone());
     let pacer = Pacer {
         engine: Arc::clone(&engine),
+        reads,
         nudges: nudges.clone(),
     };
     let workers = Workers {

@@ -21,8 +21,8 @@ pub struct Ask {
     pub wants: u32,
     /// Whether a person waits for them. So the reserve is for them too.
     pub is_first: bool,
-    /// The rate at which AWS has refused a call, if the calls were not paced until then. A new bucket begins with it.
-    pub refused_at: Option<f64>,
+    /// The rate of the calls until now, if they were not paced. A new bucket begins with it.
+    pub begins_at: Option<f64>,
     /// The highest rate, in calls per second, if the operator has set one.
     pub ceiling: Option<f64>,
     /// How many operations of a resource group have their turn in a row, by the key of the group; one of each other group.
@@ -32,8 +32,8 @@ pub struct Ask {
 impl Ask {
     /// Returns the bucket as it is made.
     pub fn new_bucket(&self, now: Timestamp) -> RateBucket {
-        match self.refused_at {
-            Some(rate) => RateBucket::refused_at(rate, now),
+        match self.begins_at {
+            Some(rate) => RateBucket::beginning_at(rate, now),
             None => RateBucket::new(now),
         }
     }

@@ -414,8 +414,8 @@ pub(crate) struct Work {
     /// least 1s. A worker renews it while it waits for AWS.
     #[arg(long, env = "UCP_LEASE", default_value = "10s", value_parser = lease)]
     pub(crate) lease: Duration,
-    /// The most calls per second of a class that are made in an AWS account and region, by all processes together. It is
-    /// a ceiling over the rate that is learned from AWS. The class is `mutations`: CreateResource, UpdateResource and
+    /// The most calls per second of a class that are made in an AWS account and region, by all processes together; as many
+    /// as a second has may be made at once. It is a ceiling over the rate that is learned from AWS. The class is `mutations`: CreateResource, UpdateResource and
     /// DeleteResource; or `reads`: GetResource, ListResources, GetResourceRequestStatus and ListResourceRequests. Give
     /// every process the same. It comes before `[aws_rates]` of --config.
     #[arg(long = "aws-rate", env = "UCP_AWS_RATE", value_delimiter = ',', value_name = "ACCOUNT/REGION/CLASS=N", value_parser = pacing::aws_rate)]

@@ -95,12 +95,16 @@ impl Config {
         for (key, rate) in document.aws_rates {
             let of = said(&key, pacing::rate_key(key.get_ref()))?;
             let rate = said(&rate, pacing::ceiling(*rate.get_ref()))?;
-            config.pacing.ceilings.insert(of, rate);
+            if config.pacing.ceilings.insert(of, rate).is_some() {
+                return wrong(key.span(), "these calls have a rate already");
+            }
         }
         for (key, turns) in document.group_weights {
             let of = said(&key, pacing::group_key(key.get_ref()))?;
             let turns = said(&turns, pacing::weight(*turns.get_ref()))?;
-            config.pacing.weights.insert(of, turns);
+            if config.pacing.weights.insert(of, turns).is_some() {
+                return wrong(key.span(), "the group has a weight already");
+            }
         }
         for (id, entry) in document.accounts {
             let at = id.span();
@@ -468,6 +472,10 @@ mod tests {
             ("[aws_rates]\n\"123456789012/us-west-2/reads\" = 0\n", 2),
             ("\n[group_weights]\nshop = 3\n", 3),
             ("\n[group_weights]\n\"local/shop\" = 0\n", 3),
+            (
+                "[group_weights]\n\"local/Shop\" = 2\n\"local/shop\" = 3\n",
+                3,
+            ),
         ] {
             assert_eq!(refused(wrong).0, line, "{wrong}");
         }

@@ -1,6 +1,6 @@
 use serde::Serialize;
 use ucp_model::operation::{Class, GroupWork, ResourceWork, Retrying, State, Work};
-use ucp_model::{Action, Operation};
+use ucp_model::{Action, CallClass, ErrorCode, Operation, RateKey};
 
 /// What a running operation is doing.
 #[derive(Debug, Serialize)]
@@ -10,7 +10,7 @@ pub(super) struct Progress {
     phase: &'static str,
     /// How many tries of the change have failed, and how many tries of this phase have been inconclusive.
     attempt: u32,
-    /// AWS's answer to the latest of them, if it was an error.
+    /// AWS's answer to the latest of them, if it was an error, or why nothing was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_error: Option<LastError>,
     /// When the operation continues.
@@ -62,13 +62,14 @@ impl Progress {
             }
             Work::Group(work) => (0, None, waited_for_in_group(work)?),
         };
-        let rate = operation.header.waits_for.as_ref();
+        let rate = operation.header.waits_for.clone();
+        let rate = rate.or_else(|| read_awaited(&operation.work));
         let waiting_for = match rate {
             Some(_) => "rate".to_owned(),
             None => waiting_for,
         };
         Some(Self {
-            rate: rate.map(ToString::to_string),
+            rate: rate.map(|rate| rate.to_string()),
             phase: operation.state_name(),
             attempt,
             last_error,
@@ -76,6 +77,15 @@ impl Progress {
             waiting_for,
         })
     }
+}
+
+/// Returns the rate that a read of the operation waits for, which was not sent.
+fn read_awaited(work: &Work) -> Option<RateKey> {
+    let last_error = work.resource()?.last_error.as_ref()?;
+    (last_error.code == ErrorCode::TooManyRequests.as_str()).then(|| RateKey {
+        scope: work.scope_key(),
+        class: CallClass::Reads,
+    })
 }
 
 fn waited_for(work: &ResourceWork) -> Option<String> {
