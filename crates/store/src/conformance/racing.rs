@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use tokio::task::JoinError;
 use ucp_access::Role;
 use ucp_model::ReviewVerdict;
 
@@ -45,6 +46,9 @@ impl Database for () {
         true
     }
 }
+
+/// The pause between two looks at whether a writer waits.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// A race between two writers.
 struct Race<'a> {
@@ -84,17 +88,20 @@ impl<'a> Race<'a> {
             let mut tries = 0;
             let (is_last, outcome) = loop {
                 self.stages += 1;
+                let before = self.before;
                 let race = tokio::time::timeout(PATIENCE, self.hold(statement, one, other));
-                let (is_last, outcome) = race.await.unwrap_or_else(|_| {
+                let held = race.await.unwrap_or_else(|_| {
                     panic!(
-                        "after {:?}, {one:?} held before statement {statement}, against {other:?} does not end",
-                        self.before
+                        "after {before:?}, {one:?} held before statement {statement}, against {other:?} does not end"
                     )
                 });
                 tries += 1;
                 // A database on a busy machine may be late.
-                if tries == TRIES || outcome.is_answered {
-                    break (is_last, outcome);
+                match held {
+                    Some((is_last, outcome)) if outcome.is_answered || tries == TRIES => {
+                        break (is_last, outcome);
+                    }
+                    _ => assert!(tries < TRIES, "the store does not answer"),
                 }
             };
             let Self { before, .. } = self;
@@ -110,10 +117,30 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// Returns whether `one` has no statement after this one, and the outcome.
-    async fn hold(&self, statement: usize, one: Act, other: &[Act]) -> (bool, Outcome) {
+    /// Returns whether `one` has no statement after this one, and the outcome; `None` if the store did not answer.
+    async fn hold(&self, statement: usize, one: Act, other: &[Act]) -> Option<(bool, Outcome)> {
         let stage = Arc::new(Stage::new(self.store.clone(), self.stages));
-        let before = stage.perform_all(self.before).await;
+        let held = self.held(&stage, statement, one, other).await;
+        if held.is_none() {
+            // Later stages claim nothing of this one.
+            stage.state().await;
+        }
+        stage.clear().await;
+        held
+    }
+
+    async fn held(
+        &self,
+        stage: &Arc<Stage>,
+        statement: usize,
+        one: Act,
+        other: &[Act],
+    ) -> Option<(bool, Outcome)> {
+        let perform_all = |acts: &[Act]| {
+            let (stage, acts) = (Arc::clone(stage), acts.to_vec());
+            tokio::spawn(async move { stage.perform_all(&acts).await })
+        };
+        let before = answers(perform_all(self.before)).await?;
         let hold = Hold::before(statement);
         let mut held = tokio::spawn({
             let (hold, stage) = (hold.clone(), stage.clone());
@@ -121,28 +148,24 @@ impl<'a> Race<'a> {
         });
         let early = tokio::select! {
             () = hold.reached() => None,
-            reply = &mut held => Some(reply.unwrap()),
+            reply = answers(&mut held) => Some(reply),
         };
-        let other = tokio::spawn({
-            let (stage, other) = (stage.clone(), other.to_vec());
-            async move { stage.perform_all(&other).await }
-        });
+        let other = perform_all(other);
         let one = match early {
             Some(reply) => reply,
             None => {
                 while !other.is_finished() && !self.database.is_anyone_waiting().await {
-                    tokio::task::yield_now().await;
+                    tokio::time::sleep(PAUSE).await;
                 }
                 hold.release();
-                held.await.unwrap()
+                answers(held).await
             }
         };
-        let other = other.await.unwrap();
-        let mut outcome = Outcome::of(&stage, vec![one], other).await;
+        let other = answers(other).await;
+        let mut outcome = Outcome::of(stage, vec![one?], other?).await;
         outcome.is_answered &= outcome::are_answers(&before);
         stage.check().await;
-        stage.clear().await;
-        (hold.passed() <= statement + 1, outcome)
+        Some((hold.passed() <= statement + 1, outcome))
     }
 
     /// Returns what each order of the acts gives.
@@ -173,6 +196,21 @@ impl<'a> Race<'a> {
             orders.push(Outcome::of(&stage, one, replies).await);
         }
         orders
+    }
+}
+
+/// Returns what a writer replies; `None` if the store did not answer where an act needs an answer.
+async fn answers<T>(writer: impl Future<Output = Result<T, JoinError>>) -> Option<T> {
+    match writer.await {
+        Ok(replies) => Some(replies),
+        Err(error) => {
+            let panic = error.into_panic();
+            let text = panic.downcast_ref::<String>();
+            match text.is_some_and(|text| text.contains("Err` value: Unavailable(")) {
+                true => None,
+                false => std::panic::resume_unwind(panic),
+            }
+        }
     }
 }
 
