@@ -166,7 +166,9 @@ impl Reads {
         let now = self.clock.now();
         for key in self.governor.due(now) {
             if let Some(ask) = self.governor.ask(&key, 0, now) {
-                self.pace(&key, ask, now).await;
+                let rate = || self.of_scope(&key.scope).count().rate();
+                let begins_at = Some(ask.ceiling.unwrap_or_else(rate));
+                self.pace(&key, Ask { begins_at, ..ask }, now).await;
             }
         }
     }
