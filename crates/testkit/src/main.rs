@@ -1,7 +1,8 @@
 //! Tells the stories of many seeded worlds: `cargo run -p testkit --release -- worlds --seeds 0..1000000`.
 
+use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,7 +35,7 @@ struct Worlds {
     story: Option<PathBuf>,
     /// The number of threads; by default one for each core
     #[arg(long)]
-    threads: Option<usize>,
+    threads: Option<NonZeroUsize>,
     /// Plant a defect, and look for the first world that finds it: forgotten-lease or believed-absence
     #[arg(long)]
     plant: Option<Plant>,
@@ -44,17 +45,26 @@ fn seeds(text: &str) -> Result<Range<u64>, String> {
     let parsed = text
         .split_once("..")
         .and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
-    parsed.ok_or_else(|| "seeds are given as FROM..TO".to_owned())
+    let seeds: Range<u64> = parsed.ok_or("seeds are given as FROM..TO")?;
+    match seeds.is_empty() {
+        true => Err("there is no seed from FROM up to TO".to_owned()),
+        false => Ok(seeds),
+    }
 }
 
 fn main() -> ExitCode {
     let Command::Worlds(worlds) = Command::parse();
+    let story = match worlds.story.as_deref().map(read).transpose() {
+        Ok(story) => story,
+        Err(why) => {
+            eprintln!("error: {why}");
+            return ExitCode::from(2);
+        }
+    };
     // A violation is a panic, which is told with its seed.
     std::panic::set_hook(Box::new(|_| {}));
-    if let Some(file) = &worlds.story {
-        let text = std::fs::read_to_string(file).expect("a readable file");
-        let told = tell_on(StoreKind::Memory, &Story::read(&text), worlds.plant, true);
-        return match told {
+    if let Some(story) = story {
+        return match tell_on(StoreKind::Memory, &story, worlds.plant, true) {
             Ok(_) => ExitCode::SUCCESS,
             Err(violation) => {
                 println!("{violation}");
@@ -66,10 +76,12 @@ fn main() -> ExitCode {
     let is_as_expected = worlds.plant.is_some() != found.is_empty();
     for (seed, violation) in found.iter().take(SHRUNK_MAX) {
         let story = shrunk(&Story::drawn(*seed), worlds.plant);
-        println!(
-            "\nThe world of seed {seed}: {violation}\n\n{}",
-            story.test()
-        );
+        println!("\nThe world of seed {seed}: {violation}\n");
+        match worlds.plant {
+            None => println!("{}", story.test()),
+            // A test would not plant it.
+            Some(plant) => println!("With the planted defect {plant:?}:\n{}", story.text()),
+        }
     }
     match is_as_expected {
         true => ExitCode::SUCCESS,
@@ -77,11 +89,16 @@ fn main() -> ExitCode {
     }
 }
 
+fn read(file: &Path) -> Result<Story, String> {
+    let text = std::fs::read_to_string(file).map_err(|why| format!("{}: {why}", file.display()))?;
+    Story::read(&text).map_err(|why| format!("{} is no story: {why}", file.display()))
+}
+
 impl Worlds {
     /// Tells the stories of all seeds, or up to the first that finds a planted defect. Returns the violations, by seed.
     fn run(&self) -> Vec<(u64, Violation)> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = self.threads.unwrap_or(cores);
+        let threads = self.threads.map_or(cores, NonZeroUsize::get);
         let (next, told) = (AtomicU64::new(self.seeds.start), AtomicU64::new(0));
         let (coverage, found) = (Coverage::default(), Mutex::new(Vec::new()));
         let began = Instant::now();

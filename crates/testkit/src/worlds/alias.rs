@@ -2,6 +2,7 @@
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use ucp_model::GroupId;
 
 use crate::{ACCOUNT, REGION};
 
@@ -122,4 +123,9 @@ pub(super) fn below(resource_type: &str, identifier: &str) -> String {
 /// The path of the account and region.
 pub(super) fn scope() -> String {
     format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}")
+}
+
+/// The id of a resource group.
+pub(super) fn id_of(group: &str) -> GroupId {
+    GroupId::new("local", group).expect("the id of a group")
 }

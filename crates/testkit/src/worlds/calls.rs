@@ -24,7 +24,7 @@ pub(super) struct Calls {
     pub(super) inner: Arc<dyn CloudControl>,
     pub(super) aws: Simulator,
     pub(super) coverage: Coverage,
-    /// The absences that one "not found" has proven, if that defect is planted.
+    /// What operations believe to be absent, if that defect is planted.
     pub(super) believed: Option<Arc<BelievedAbsences>>,
 }
 
@@ -67,7 +67,7 @@ impl CloudControl for Calls {
         client_token: ClientToken,
     ) -> Result<Progress, Fault> {
         if let Some(believed) = &self.believed {
-            believed.created(type_name);
+            believed.created();
         }
         let inner = &self.inner;
         let call = inner.create_resource(scope, type_name, desired_state, client_token);
@@ -106,7 +106,7 @@ impl CloudControl for Calls {
         identifier: &Identifier,
     ) -> Result<ResourceDescription, Fault> {
         if let Some(believed) = &self.believed
-            && believed.has(type_name, identifier)
+            && believed.has(identifier)
         {
             let message = format!("{identifier} was not found before");
             let code = "ResourceNotFoundException";
@@ -118,7 +118,7 @@ impl CloudControl for Calls {
             && let Err(fault) = &reply
             && fault.class == FaultClass::Missing
         {
-            believed.believe(type_name, identifier);
+            believed.believe(identifier);
         }
         reply
     }
@@ -132,8 +132,7 @@ impl CloudControl for Calls {
         let call = self.inner.list_resources(scope, type_name, next_token);
         let mut page = self.in_time(Action::ListResources, call).await?;
         if let Some(believed) = &self.believed {
-            let is_there =
-                |resource: &ResourceDescription| !believed.has(type_name, &resource.identifier);
+            let is_there = |resource: &ResourceDescription| !believed.has(&resource.identifier);
             page.resources.retain(is_there);
         }
         Ok(page)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::alias::{ALIASES, Alias, LOG_GROUP, NAMES, SECRET, VPC};
-use super::story::{Act, Story, Way, Wish};
+use super::story::{Act, Pace, Story, Way, Wish};
 use super::weather;
 use crate::Draw;
 
@@ -18,10 +18,12 @@ impl Story {
         let weave = draw.pick(&[0, 20, 50]);
         let faults = weather::drawn(&draw);
         let acts = Acts::drawn(&draw, processes);
+        let pace = draw.pick(&[Pace::Unpaced, Pace::Learned, Pace::Ceilings]);
         Self {
             seed,
             ahead_ms,
             weave,
+            pace,
             faults,
             acts,
         }

@@ -29,7 +29,7 @@ use play::Play;
 pub use coverage::Coverage;
 pub use plant::Plant;
 pub use shrink::shrunk;
-pub use story::{Act, Story, Way, Wish};
+pub use story::{Act, Pace, Story, Way, Wish};
 
 /// An invariant that a story breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,8 +50,10 @@ impl Violation {
 
     /// Its first words, which it shares with violations of the same kind.
     pub fn kind(&self) -> &str {
-        let end = self.0.find([':', '\n']).unwrap_or(self.0.len());
-        &self.0[..end]
+        const COMPARED: &str = "assertion `left == right` failed: ";
+        let text = self.0.strip_prefix(COMPARED).unwrap_or(&self.0);
+        let end = text.find([':', '\n']).unwrap_or(text.len());
+        &text[..end]
     }
 }
 
@@ -99,9 +101,9 @@ async fn happen(
 ///
 /// # Panics
 ///
-/// If it breaks an invariant.
+/// If it breaks an invariant, or is no story.
 pub fn replay(story: &str) {
-    let story = Story::read(story);
+    let story = Story::read(story).expect("a story");
     if let Err(violation) = tell_on(StoreKind::Memory, &story, None, true) {
         panic!("{violation}");
     }

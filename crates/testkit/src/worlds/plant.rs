@@ -5,8 +5,13 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ucp_model::{Identifier, OperationId, TypeName};
+use ucp_model::{Identifier, OperationId};
 use ucp_store::{Claimed, LeaseTerm, Store};
+
+tokio::task_local! {
+    /// The operation that a worker steps.
+    pub(super) static OPERATION: OperationId;
+}
 
 /// A defect to plant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,8 +19,8 @@ pub enum Plant {
     /// A claim does not remember its lease: another worker gets the same operation under the same lease, as long as nothing was
     /// written.
     ForgottenLease,
-    /// A look believes one "not found": what was not found once is not there for any later look, until something of its type is
-    /// created.
+    /// A look believes one "not found": what an operation has not found once, no later look of that operation finds, and no list
+    /// shows to it, until it has created something.
     BelievedAbsence,
 }
 
@@ -66,26 +71,32 @@ impl ForgottenLeases {
     }
 }
 
-/// What was not found once.
+/// What operations have not found.
 #[derive(Default)]
-pub(super) struct BelievedAbsences(Mutex<BTreeSet<(TypeName, Identifier)>>);
+pub(super) struct BelievedAbsences(Mutex<BTreeSet<(OperationId, Identifier)>>);
 
 impl BelievedAbsences {
-    pub(super) fn believe(&self, type_name: &TypeName, identifier: &Identifier) {
-        self.absent()
-            .insert((type_name.clone(), identifier.clone()));
+    /// Believes that the operation at work has not found it, and never will.
+    pub(super) fn believe(&self, identifier: &Identifier) {
+        if let Ok(id) = OPERATION.try_with(|id| *id) {
+            self.absent().insert((id, identifier.clone()));
+        }
     }
 
-    pub(super) fn has(&self, type_name: &TypeName, identifier: &Identifier) -> bool {
-        self.absent()
-            .contains(&(type_name.clone(), identifier.clone()))
+    /// Whether the operation at work has not found it.
+    pub(super) fn has(&self, identifier: &Identifier) -> bool {
+        let id = OPERATION.try_with(|id| *id);
+        id.is_ok_and(|id| self.absent().contains(&(id, identifier.clone())))
     }
 
-    pub(super) fn created(&self, of_type: &TypeName) {
-        self.absent().retain(|(type_name, _)| type_name != of_type);
+    /// The operation at work creates something, perhaps under the same identifier.
+    pub(super) fn created(&self) {
+        if let Ok(own) = OPERATION.try_with(|id| *id) {
+            self.absent().retain(|(id, _)| *id != own);
+        }
     }
 
-    fn absent(&self) -> MutexGuard<'_, BTreeSet<(TypeName, Identifier)>> {
+    fn absent(&self) -> MutexGuard<'_, BTreeSet<(OperationId, Identifier)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

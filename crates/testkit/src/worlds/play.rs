@@ -9,16 +9,18 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use ucp_cpu_pool::CpuPool;
 use ucp_engine::Abandoned;
-use ucp_model::{Clock, GroupId, Identifier, ProvisioningState, Reference, Target};
+use ucp_model::{Clock, GroupId, Identifier, ProvisioningState, Reference, Target, Timestamp};
 use ucp_simulator::ResourceSnapshot;
 use ucp_simulator::faults::Effect;
 use ucp_store::Error;
 
-use super::alias::{ALIASES, Alias, LOG_GROUP, OTHER_GROUP, SUBNET, VPC, below, group, scope};
+use super::alias::{
+    ALIASES, Alias, LOG_GROUP, OTHER_GROUP, SUBNET, VPC, below, group, id_of, scope,
+};
 use super::calls::Calls;
 use super::coverage::Coverage;
 use super::fate::{Fate, Forgotten, STATE};
-use super::plant::{BelievedAbsences, ForgottenLeases, Plant};
+use super::plant::{BelievedAbsences, ForgottenLeases, OPERATION, Plant};
 use super::story::{Act, Story, Way, Wish};
 use crate::builder::Builder;
 use crate::world::{API_VERSION, GROUP, path_of, request};
@@ -149,6 +151,10 @@ impl<'a> Play<'a> {
             self.forgotten.clone(),
         );
         let (coverage, believed) = (self.coverage.clone(), self.believed.clone());
+        let builder = match self.story.pace.pacing() {
+            None => builder,
+            Some(pacing) => builder.paced(pacing),
+        };
         let builder = builder
             .judged_in(CpuPool::of_the_caller())
             .without_broker()
@@ -393,9 +399,11 @@ impl<'a> Play<'a> {
                 let has_claimed = !claimed.is_empty();
                 for claimed in claimed {
                     let state = Cell::new(claimed.operation.state_name());
+                    let id = claimed.operation.header.id;
                     let engine = Arc::clone(engine);
                     let step = async move { engine.step(claimed).await };
-                    running.steps.spawn(STATE.scope(state, step));
+                    let step = OPERATION.scope(id, STATE.scope(state, step));
+                    running.steps.spawn(step);
                 }
                 has_claimed
             }
@@ -454,7 +462,7 @@ impl<'a> Play<'a> {
         }
         if let Wish::Put { .. } | Wish::PutByName { .. } = &asked.what {
             // AWS may refuse the look of the request.
-            let is_refused = code.ends_with("Exception");
+            let is_refused = code.ends_with("Exception") || code == "TooManyRequests";
             let is_known = matches!(reply.status, 200 | 201 | 404 | 409) || is_refused || is_lost;
             assert!(is_known, "unexpected: {}", reply.text);
             for header in ["azure-asyncoperation", "location", "retry-after"] {
@@ -507,13 +515,28 @@ impl<'a> Play<'a> {
                     let ahead_ms = self.story.ahead_ms.iter().copied().max();
                     let behind_ms = ahead_ms.unwrap_or_default().min(0).unsigned_abs();
                     let next = next.after(Duration::from_millis(behind_ms));
-                    self.world().clock.move_to(next);
+                    let turn = self.next_turn_at().unwrap_or(next);
+                    self.world().clock.move_to(next.min(turn));
                 }
                 None if self.stalled() > 0 => self.release(),
                 None => return,
             }
         }
         panic!("the world does not settle");
+    }
+
+    /// When a process may release an operation that waits for its turn, in the time of the world.
+    fn next_turn_at(&self) -> Option<Timestamp> {
+        let processes = self.processes.iter().zip(&self.story.ahead_ms);
+        let turns = processes.filter_map(|(running, ahead_ms)| {
+            let turn = running.world.node.workers.engine.next_turn_at()?;
+            let apart = Duration::from_millis(ahead_ms.unsigned_abs());
+            Some(match *ahead_ms > 0 {
+                true => turn.before(apart),
+                false => turn.after(apart),
+            })
+        });
+        turns.min()
     }
 
     /// Whether a step or a request goes on that is not stalled.
@@ -690,10 +713,6 @@ fn on_alias(alias: Alias, action: &str, mut body: Value) -> Asks {
     body["trackedBy"] = json!(alias.id());
     let path = below(alias.resource_type, &format!(":{action}"));
     ("POST", path, body.to_string())
-}
-
-fn id_of(name: &str) -> GroupId {
-    GroupId::new("local", name).expect("the id of a group")
 }
 
 /// Whether a reference is that of an alias.

@@ -3,7 +3,7 @@
 use ucp_simulator::faults::Fault;
 
 use super::plant::Plant;
-use super::story::{Act, Story, Way, Wish};
+use super::story::{Act, Pace, Story, Way, Wish};
 use super::tell;
 
 /// Returns the shortest story found that breaks the same invariant; the story itself if it breaks none.
@@ -33,8 +33,10 @@ pub fn shrunk(story: &Story, plant: Option<Plant>) -> Story {
                 ..faulty.clone()
             })
         });
-        for simpler in simpler(&shortest) {
-            if fails(&simpler) {
+        for simplify in [calmly, on_time, by_fewer, unpaced] {
+            if let Some(simpler) = simplify(&shortest)
+                && fails(&simpler)
+            {
                 shortest = simpler;
             }
         }
@@ -73,23 +75,38 @@ fn without<T: Clone>(items: &[T], fails: impl Fn(&[T]) -> bool) -> Vec<T> {
     left
 }
 
-/// The story in a simpler world.
-fn simpler(story: &Story) -> Vec<Story> {
-    let fewer = story.ahead_ms.len().saturating_sub(1).max(1);
-    vec![
-        Story {
-            weave: 0,
-            ..story.clone()
-        },
-        Story {
-            ahead_ms: vec![0; story.ahead_ms.len()],
-            ..story.clone()
-        },
-        Story {
-            ahead_ms: story.ahead_ms[..fewer].to_vec(),
-            ..story.clone()
-        },
-    ]
+/// The story where nobody goes first; `None` if it is that already.
+fn calmly(story: &Story) -> Option<Story> {
+    (story.weave > 0).then(|| Story {
+        weave: 0,
+        ..story.clone()
+    })
+}
+
+/// The story with clocks that agree.
+fn on_time(story: &Story) -> Option<Story> {
+    let differ = story.ahead_ms.iter().any(|ahead| *ahead != 0);
+    differ.then(|| Story {
+        ahead_ms: vec![0; story.ahead_ms.len()],
+        ..story.clone()
+    })
+}
+
+/// The story with one process less.
+fn by_fewer(story: &Story) -> Option<Story> {
+    let (_, fewer) = story.ahead_ms.split_last()?;
+    (!fewer.is_empty()).then(|| Story {
+        ahead_ms: fewer.to_vec(),
+        ..story.clone()
+    })
+}
+
+/// The story with calls that are not paced.
+fn unpaced(story: &Story) -> Option<Story> {
+    (story.pace != Pace::Unpaced).then(|| Story {
+        pace: Pace::Unpaced,
+        ..story.clone()
+    })
 }
 
 /// Simpler acts of the same kind.

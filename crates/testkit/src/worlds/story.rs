@@ -2,9 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use ucp_engine::Pacing;
+use ucp_model::{CallClass, RateKey};
 use ucp_simulator::faults::Fault;
 
-use super::alias::Alias;
+use super::alias::{Alias, OTHER_GROUP, id_of};
+use crate::place::{ACCOUNT, REGION};
 
 /// A world, and what happens in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,10 +19,48 @@ pub struct Story {
     pub ahead_ms: Vec<i64>,
     /// At how many of a hundred crash points others go first.
     pub weave: u8,
+    /// How calls to AWS are paced.
+    #[serde(default)]
+    pub pace: Pace,
     /// The faults of AWS.
     pub faults: Vec<Fault>,
     /// What happens, in order.
     pub acts: Vec<Act>,
+}
+
+/// How calls to AWS are paced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Pace {
+    /// Not at all.
+    #[default]
+    Unpaced,
+    /// As AWS takes them.
+    Learned,
+    /// No faster than an operator says, and one group has more turns than the other.
+    Ceilings,
+}
+
+impl Pace {
+    /// What a process is told about it.
+    pub(super) fn pacing(self) -> Option<Pacing> {
+        let key = |class| RateKey {
+            scope: format!("{ACCOUNT}/{REGION}"),
+            class,
+        };
+        match self {
+            Self::Unpaced => None,
+            Self::Learned => Some(Pacing::default()),
+            Self::Ceilings => Some(Pacing {
+                ceilings: [
+                    (key(CallClass::Mutations), 1.0),
+                    (key(CallClass::Reads), 4.0),
+                ]
+                .into(),
+                weights: [(id_of(OTHER_GROUP).key(), 3)].into(),
+            }),
+        }
+    }
 }
 
 /// Something that happens.
@@ -135,12 +176,8 @@ pub enum Way {
 
 impl Story {
     /// Reads a story.
-    ///
-    /// # Panics
-    ///
-    /// If it is none.
-    pub fn read(text: &str) -> Self {
-        serde_json::from_str(text).expect("a story")
+    pub fn read(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
     }
 
     /// The story as text, with a line for each act.
@@ -152,10 +189,11 @@ impl Story {
         let faults = self.faults.iter().map(json).collect();
         let acts = self.acts.iter().map(json).collect();
         format!(
-            "{{\n  \"seed\": {}, \"aheadMs\": {}, \"weave\": {},\n  \"faults\": {},\n  \"acts\": {}\n}}",
+            "{{\n  \"seed\": {}, \"aheadMs\": {}, \"weave\": {}, \"pace\": {},\n  \"faults\": {},\n  \"acts\": {}\n}}",
             self.seed,
             json(&self.ahead_ms),
             self.weave,
+            json(&self.pace),
             lines(faults),
             lines(acts)
         )
