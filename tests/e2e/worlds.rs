@@ -21,8 +21,8 @@ seeded_worlds! {
     memory_2: Memory 500..1_000;
     memory_3: Memory 1_000..1_500;
     memory_4: Memory 1_500..2_000;
-    sqlite: Sqlite 2_000..2_008;
-    postgres: Postgres 2_008..2_012;
+    sqlite: Sqlite 2_000..2_004;
+    postgres: Postgres 2_008..2_010;
 }
 
 /// A create fails, names nothing and has made a log group, which reads show late (found by seed 652).
