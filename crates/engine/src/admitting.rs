@@ -20,7 +20,7 @@ impl Engine {
         let now = self.now();
         let (mut admitted, mut short) = (Vec::new(), BTreeMap::<RateKey, Vec<Claimed>>::new());
         for claimed in claimed {
-            match key_of(&claimed, now) {
+            match key_of(&claimed) {
                 None => admitted.push(claimed),
                 Some(_) if claimed.has_permit => admitted.push(claimed),
                 Some(key) if governor.allow(&key, now) => {

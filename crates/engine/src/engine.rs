@@ -204,13 +204,9 @@ impl Engine {
                     delete: schema.minutes_of_handler("delete"),
                 };
             }
-            let permit = match claimed.has_permit {
-                true => key_of(&claimed, self.now()),
-                false => None,
-            };
             let stepper = Stepper {
                 engine: self,
-                permit,
+                permit: claimed.has_permit.then(|| key_of(&claimed)).flatten(),
                 has_written: false,
                 turn,
                 claimed,

@@ -227,14 +227,14 @@ impl Governor {
     }
 }
 
-/// Returns the bucket from which an operation needs a call before it is stepped now. One that is to be cancelled or given up
-/// needs none.
-pub(crate) fn key_of(claimed: &Claimed, now: Timestamp) -> Option<RateKey> {
+/// Returns the bucket from which an operation needs a call before it is stepped. One that is to be
+/// cancelled or given up needs none.
+pub(crate) fn key_of(claimed: &Claimed) -> Option<RateKey> {
     let operation = &claimed.operation;
     let is_given_up = claimed.lease.takeovers >= CONDEMNED;
     match operation.header.cancel_requested_at {
         Some(_) => None,
         None if is_given_up => None,
-        None => operation.work.rate_key(now),
+        None => operation.work.rate_key(),
     }
 }

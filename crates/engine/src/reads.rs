@@ -253,13 +253,7 @@ impl Reads {
     }
 
     /// Notes what came of a read. Returns whether AWS has refused it for coming too early.
-    async fn called<T>(
-        &self,
-        key: &RateKey,
-        of_scope: &OfScope,
-        is_budgeted: bool,
-        reply: &Result<T, Fault>,
-    ) -> bool {
+    async fn called<T>(&self, key: &RateKey, of_scope: &OfScope, reply: &Result<T, Fault>) -> bool {
         let now = self.clock.now();
         let class = reply.as_ref().map_err(|fault| fault.class).err();
         let is_refused = class == Some(FaultClass::Throttled);
@@ -279,7 +273,6 @@ impl Reads {
         let report = CallReport {
             taken: u32::from(is_taken),
             refused: u32::from(is_refused),
-            unbudgeted: u32::from(!is_budgeted),
             ..CallReport::default()
         };
         self.governor.note(key, report);
@@ -363,7 +356,7 @@ impl Paced {
             }
             let reply = call().await;
             let is_budgeted = outcome == Outcome::Given;
-            let is_refused = reads.called(&key, &of_scope, is_budgeted, &reply).await;
+            let is_refused = reads.called(&key, &of_scope, &reply).await;
             if !is_refused || !is_awaited || Instant::now() + LONGEST_PAUSE >= deadline {
                 return reply;
             }

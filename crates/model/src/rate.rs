@@ -226,6 +226,9 @@ impl RateBucket {
         if self.is_short {
             self.grow(passed.min(LONGEST_GROWTH).as_secs_f64());
         }
+        if passed >= ONE_EVENT {
+            self.firsts = 0;
+        }
         if !self.is_short || passed > self.longest_pause() {
             // AWS's bucket may have been full meanwhile.
             self.counted_from = None;

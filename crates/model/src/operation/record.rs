@@ -4,8 +4,7 @@ use super::group::{GroupState, GroupWork, Task};
 use super::header::Header;
 use super::resource::{Kind, ResourceWork, State};
 use crate::{
-    CallClass, Ended, Failure, GroupId, PlanUse, RateKey, ReferenceId, RequestToken, Timestamp,
-    Warning,
+    CallClass, Ended, Failure, GroupId, PlanUse, RateKey, ReferenceId, RequestToken, Warning,
 };
 
 /// One asynchronous change. Its row in the store is also the job.
@@ -113,14 +112,11 @@ impl Work {
             .map_or_else(String::new, |work| work.scope.key())
     }
 
-    /// Returns the bucket from which its next step is likely to take a call, if it is made now. A look may show that there is
-    /// nothing to do.
-    pub fn rate_key(&self, now: Timestamp) -> Option<RateKey> {
+    /// Returns the bucket from which its next step is likely to take a call. A look may show that there is nothing to do.
+    pub fn rate_key(&self) -> Option<RateKey> {
         let work = self.resource()?;
         let changes = match (&work.state, work.kind) {
             (State::Accepted, Kind::Put | Kind::Delete) => !work.looks_only,
-            // It is created once its absence is proven.
-            (State::Missing(_), Kind::Put) => work.sightings.may_prove_absence(now),
             // What may have been sent is not held up: AWS may be carrying it out.
             (State::Submitting(intent), _) => intent.unanswered == 0,
             (

@@ -115,14 +115,11 @@ impl Sightings {
         self.missed >= LOOKS_MIN && self.is_settled(now) && self.listed == Some(false)
     }
 
-    /// Returns whether the next look could prove that it does not exist, if a list says so too.
-    pub(crate) fn may_prove_absence(&self, now: Timestamp) -> bool {
-        self.missed.saturating_add(1) >= LOOKS_MIN && self.is_settled(now)
-    }
-
     /// Returns whether a list is to be asked for before the next look, since that one could prove the absence.
     pub(super) fn need_a_list(&self, now: Timestamp) -> bool {
-        self.may_prove_absence(now) && self.listed != Some(false)
+        self.missed.saturating_add(1) >= LOOKS_MIN
+            && self.is_settled(now)
+            && self.listed != Some(false)
     }
 
     /// Returns whether AWS has contradicted itself for too long.
