@@ -137,7 +137,7 @@ pub struct RateBucket {
     tokens: f64,
     /// Until when `rate` and `tokens` are settled.
     settled_at: Timestamp,
-    /// Whether more was asked for than there was.
+    /// Whether more was asked for than there was, and there has not been more than was asked for since.
     is_short: bool,
     /// The last refusal that slowed it down.
     slowed_at: Option<Timestamp>,
@@ -353,7 +353,9 @@ impl RateBucket {
         )]
         let given = ((self.tokens - reserve).max(0.0) as u32).min(wanted);
         self.tokens -= f64::from(given);
-        self.is_short = given < wanted;
+        // Those who wait ask one after the other, and some ask for nothing.
+        let has_more = self.tokens >= self.reserve + 1.0;
+        self.is_short = given < wanted || (self.is_short && !has_more);
         given
     }
 
@@ -553,6 +555,53 @@ mod tests {
         }
         assert!(other >= 50 && first >= 2 * other, "{first} and {other}");
         assert!(first + other >= 480, "{first} and {other}");
+    }
+
+    /// Reads ask for one call at a time; those that a person waits for ask for themselves. Refusals are told without asking for
+    /// more.
+    #[test]
+    fn it_learns_from_those_who_ask_one_after_the_other() {
+        const RATE: f64 = 10.0;
+        let mut bucket = RateBucket::beginning_at(2.0 * RATE, START);
+        let mut aws = Aws {
+            rate: RATE,
+            burst: RATE,
+            tokens: RATE,
+            at: START,
+        };
+        let (mut taken, mut refused, mut now) = (0, 0, START);
+        let seconds = 120;
+        for tick in 0..seconds * 100 {
+            now = now.after(Duration::from_millis(10));
+            let (mut report, mut given) = (CallReport::default(), 0);
+            bucket.settle(report, None, now);
+            given += bucket.take(1);
+            if tick % 50 == 0 {
+                given += bucket.take_first(1);
+            }
+            for _ in 0..given {
+                match aws.takes(now) {
+                    true => report.taken += 1,
+                    false => report.refused += 1,
+                }
+            }
+            if given > 0 {
+                bucket.settle(report, None, now);
+                bucket.take(0);
+            }
+            taken += report.taken;
+            refused += report.refused;
+        }
+        let learned = bucket.learned.expect("it has learned");
+        assert!((0.85 * RATE..=1.1 * RATE).contains(&learned), "{learned}");
+        assert!(
+            f64::from(taken) >= 0.9 * RATE * f64::from(seconds),
+            "{taken}"
+        );
+        assert!(
+            f64::from(refused) <= 0.05 * f64::from(taken),
+            "{refused} of {taken}"
+        );
     }
 
     #[test]
