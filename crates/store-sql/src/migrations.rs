@@ -57,6 +57,7 @@ macro_rules! files {
             "0044_aliases_of_services",
             "0045_watches",
             "0046_rates",
+            "0047_asks_by",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

@@ -38,7 +38,7 @@ statements! {
                 WHEN ended_children > $11 AND $12 < $8 THEN $12
                 ELSE $8
             END,
-            body = $10, request_key = $13
+            body = $10, request_key = $13, asks_by = $14
         WHERE id = $1 AND lease_owner = $2 AND generation = $3"];
     /// Counts the end of a child, and makes its parent due at `$2` at the latest. It always writes the row: a step of
     /// the parent that is committed before this is seen here, and one that is committed later sees this.
@@ -293,6 +293,7 @@ async fn step(
         ended_children,
         now.as_millis(),
         request_key(&operation.work),
+        operation.work.asks_by().map(Timestamp::as_millis),
     ];
     if transaction.execute(STEP, values).await? == 0 {
         return Err(Error::LeaseLost.into());

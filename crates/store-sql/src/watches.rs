@@ -37,14 +37,14 @@ statements! {
     OPERATIONS = ["SELECT id, request_key, due_at, ended_at FROM operations
         WHERE request_key > $1 ORDER BY request_key LIMIT $2"];
     /// The ids are a JSON array. In terms that no index of live operations matches, so that the ids lead to the rows. What a
-    /// worker writes is left alone: neither waits for the other.
+    /// worker writes is left alone: neither waits for the other. Nothing is put off beyond the time at which it asks itself.
     RESCHEDULE = ["WITH waiting AS (
             SELECT id AS waiting_id FROM operations WHERE id "]
         postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
         sqlite "IN (SELECT value FROM json_each($1))" ["
                 AND COALESCE(request_key, '') <> '' AND COALESCE(ended_at, 0) = 0 AND due_at > $2
-                AND (due_at > $3 OR cancel_requested_at IS NULL)"] lock " FOR UPDATE SKIP LOCKED" [")
-        UPDATE operations SET due_at = $3 WHERE id "]
+                AND (due_at > $3 OR (cancel_requested_at IS NULL AND COALESCE(asks_by, $3) > due_at))"] lock " FOR UPDATE SKIP LOCKED" [")
+        UPDATE operations SET due_at = CASE WHEN due_at < $3 AND asks_by < $3 THEN asks_by ELSE $3 END WHERE id "]
         postgres "= ANY(ARRAY(SELECT waiting_id FROM waiting))" sqlite "IN (SELECT waiting_id FROM waiting)";
 }
 

@@ -74,9 +74,9 @@ pub trait Watches: Send + Sync {
         limit: usize,
     ) -> Result<Vec<WaitingOperation>, Error>;
 
-    /// Makes those of the operations that wait and are not due at `now` due at `due_at`, earlier or later than they were. One
-    /// that is to be cancelled never becomes due later. One that is being written at this moment may stay as it is. Returns
-    /// how many were changed.
+    /// Makes those of the operations that wait and are not due at `now` due at `due_at`, earlier or later than they were, but
+    /// not later than [they ask themselves](ucp_model::operation::Work::asks_by). One that is to be cancelled never becomes due
+    /// later. One that is being written at this moment may stay as it is. Returns how many were changed.
     async fn reschedule_waiting(
         &self,
         ids: &[OperationId],

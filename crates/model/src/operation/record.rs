@@ -4,7 +4,8 @@ use super::group::{GroupState, GroupWork, Task};
 use super::header::Header;
 use super::resource::{Kind, ResourceWork, State};
 use crate::{
-    CallClass, Ended, Failure, GroupId, PlanUse, RateKey, ReferenceId, RequestToken, Warning,
+    CallClass, Ended, Failure, GroupId, PlanUse, RateKey, ReferenceId, RequestToken, Timestamp,
+    Warning,
 };
 
 /// One asynchronous change. Its row in the store is also the job.
@@ -103,6 +104,19 @@ impl Work {
             | State::Salvaging(..)
             | State::Adopting(_)
             | State::Ended(_) => None,
+        }
+    }
+
+    /// Returns when it has to look after the request in flight itself, whoever else sees its end: the request takes too long then,
+    /// or is to be cancelled once more.
+    pub fn asks_by(&self) -> Option<Timestamp> {
+        let work = self.resource()?;
+        let State::Waiting(intent, _) = &work.state else {
+            return None;
+        };
+        match work.cancel_asked {
+            Some(asked) => Some(asked.next_at),
+            None => Some(work.overdue_at(intent.action())),
         }
     }
 

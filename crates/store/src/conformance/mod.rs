@@ -360,6 +360,7 @@ macro_rules! conformance {
             watching {
                 what_waits_is_listed_by_scope
                 a_watch_has_one_owner
+                what_takes_too_long_is_not_put_off
                 what_waits_is_rescheduled
             }
             type_schemas {

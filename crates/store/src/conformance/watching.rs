@@ -1,7 +1,7 @@
 //! [`Watches`](crate::Watches).
 
-use ucp_model::operation::Call;
-use ucp_model::{RequestToken, State, Timestamp};
+use ucp_model::operation::{Call, CancelAsked};
+use ucp_model::{Operation, RequestToken, State, Timestamp};
 
 use super::fixture::*;
 use crate::{Lease, WaitingOperation, WaitingScope, Watch};
@@ -121,6 +121,44 @@ pub async fn a_watch_has_one_owner(store: Engine) {
     assert_eq!(few.collect::<Vec<_>>(), [(false, Some(taken))]);
     store.end_watch(&here(), "b").await.unwrap();
     assert_eq!(watch().await, None);
+}
+
+/// Whoever sees the end of a request does not see that it takes too long.
+pub async fn what_takes_too_long_is_not_put_off(store: Engine) {
+    let claimed = accept_and_claim(&store, untracked(put(1, "-"), "resource-1")).await;
+    let waits = stepped(&claimed.operation, |work| {
+        let request = RequestToken::new("request-1".to_owned());
+        work.state = State::Waiting(intent(Call::Create, None), request);
+        work.state_since = at(5);
+        work.time_limits.create = Some(2);
+    });
+    let commit = async |operation: &Operation, lease: &Lease, now| {
+        let step = store.commit_step(lease, operation, None, now, TERM);
+        let lease = step.await.unwrap();
+        store.release_lease(&lease).await.unwrap();
+    };
+    commit(&due(&waits, at(100)), &claimed.lease, at(5)).await;
+    let reschedule = async |due_at, expected| {
+        let ids = [operation_id(1)];
+        let changed = store.reschedule_waiting(&ids, at(50), due_at);
+        let changed = changed.await.unwrap();
+        let all = all_waiting(&store).await;
+        assert_eq!((changed, all), expected);
+    };
+    reschedule(at(110), (1, vec![found(1, at(110))])).await;
+    reschedule(at(200), (1, vec![found(1, at(125))])).await;
+    reschedule(at(300), (0, vec![found(1, at(125))])).await;
+    reschedule(at(120), (1, vec![found(1, at(120))])).await;
+    // It has asked AWS to cancel, and will again.
+    let claimed = claim(&store, at(126)).await.remove(0);
+    let cancels = stepped(&claimed.operation, |work| {
+        work.cancel_asked = Some(CancelAsked {
+            times: 1,
+            next_at: at(140),
+        });
+    });
+    commit(&due(&cancels, at(130)), &claimed.lease, at(126)).await;
+    reschedule(at(300), (1, vec![found(1, at(140))])).await;
 }
 
 /// What waits becomes due earlier or later. What is due already, or to be cancelled, is not put off.

@@ -87,10 +87,15 @@ impl Watches for Memory {
                 continue;
             };
             let waits = row.operation.work.request_in_flight().is_some();
+            let asks_by = row.operation.work.asks_by().unwrap_or(due_at);
             let header = &mut row.operation.header;
-            let may_move = due_at < header.due_at || header.cancel_requested_at.is_none();
-            if waits && header.due_at > now && may_move {
-                header.due_at = due_at;
+            let is_earlier = due_at < header.due_at;
+            let may_wait = header.cancel_requested_at.is_none() && asks_by > header.due_at;
+            if waits && header.due_at > now && (is_earlier || may_wait) {
+                header.due_at = match is_earlier {
+                    true => due_at,
+                    false => due_at.min(asks_by),
+                };
                 changed += 1;
             }
         }

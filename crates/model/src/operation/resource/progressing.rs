@@ -62,8 +62,7 @@ pub(super) fn resumed(step: &Step<'_>, intent: &Intent, request: &RequestToken) 
 }
 
 fn is_overdue(step: &Step<'_>, intent: &Intent) -> bool {
-    let limit = step.operation.time_limits.of(intent.action());
-    step.now.since(step.operation.state_since) > limit
+    step.now >= step.operation.overdue_at(intent.action())
 }
 
 /// Decides after the reply to `GetResourceRequestStatus`.

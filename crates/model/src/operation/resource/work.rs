@@ -373,6 +373,11 @@ impl ResourceWork {
         }
     }
 
+    /// Returns when the change in flight takes too long.
+    pub(crate) fn overdue_at(&self, action: Action) -> Timestamp {
+        self.state_since.after(self.time_limits.of(action))
+    }
+
     /// Returns whether the operation can still be cancelled.
     pub(crate) fn may_be_cancelled(&self) -> bool {
         match &self.replacing {
