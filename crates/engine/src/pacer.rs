@@ -4,7 +4,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tracing::warn;
 
-use crate::{Engine, Nudges, Reads};
+use crate::{Engine, Nudges};
 
 /// How often it looks while nobody is known to wait.
 const IDLE: Duration = Duration::from_millis(500);
@@ -17,8 +17,6 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub struct Pacer {
     /// The engine whose governor it drives.
     pub engine: Arc<Engine>,
-    /// The reads of the process, if they are paced.
-    pub reads: Option<Arc<Reads>>,
     /// Wakes the workers.
     pub nudges: Nudges,
 }
@@ -27,9 +25,6 @@ impl Pacer {
     /// Paces until `shutdown` turns true.
     pub async fn run(self, mut shutdown: watch::Receiver<bool>) {
         while !*shutdown.borrow() {
-            if let Some(reads) = &self.reads {
-                reads.tell().await;
-            }
             let pause = match self.engine.release_turns().await {
                 Ok(released) => {
                     if released > 0 {

@@ -3,13 +3,14 @@
 //! Most accounts never see that, and then a read costs nothing here. A process whose read is refused takes the calls of its reads
 //! from a bucket in the store, which all processes share, until AWS has refused none for a while. The bucket keeps some for
 //! reads that a person waits for, and for the lists that tell of many operations at once. Those that no one waits for come
-//! after them, but they come. A ceiling that the operator sets holds for all of them.
+//! after them, but they come. A ceiling that the operator sets holds for all of them, also while the store is slow.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 use tracing::{debug, warn};
 use ucp_cloud::{CloudControl, Fault, FaultClass};
@@ -17,7 +18,7 @@ use ucp_model::{
     CallClass, CallReport, ClientToken, Clock, ErrorCode, Identifier, Progress, RateKey,
     RequestPage, RequestToken, ResourceDescription, ResourcePage, Scope, Timestamp, TypeName,
 };
-use ucp_store::{Ask, Pace, Store};
+use ucp_store::{Ask, Pace, Rates};
 
 use crate::governor::{Governor, Pacing};
 
@@ -27,8 +28,12 @@ const PACED_FOR: Duration = Duration::from_secs(60);
 const PATIENCE: Duration = Duration::from_millis(1_800);
 /// How long one waits for its turn that nobody waits for. Then it is not made: its operation comes back later.
 const LONG_PATIENCE: Duration = Duration::from_secs(10);
-/// How long a bucket may take to answer. Then a read is made without it.
+/// How long a bucket may take to answer. Then a read is made without it, unless it has a ceiling.
 const ANSWERED_WITHIN: Duration = Duration::from_millis(500);
+/// How long a bucket counts as one that does not answer.
+const UNANSWERED_FOR: Duration = Duration::from_secs(5);
+/// The pauses between two looks at what buckets have not been told.
+const TOLD_EVERY: Duration = Duration::from_millis(500);
 /// The pauses between two questions to a bucket.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
@@ -53,7 +58,7 @@ pub enum Urgency {
 enum Outcome {
     /// The bucket has given a call.
     Given,
-    /// The bucket does not answer.
+    /// The bucket does not answer in time.
     Unknown,
     /// It has waited for as long as it may.
     TooLate,
@@ -61,7 +66,7 @@ enum Outcome {
 
 /// The reads of a process.
 pub struct Reads {
-    store: Arc<dyn Store>,
+    store: Arc<dyn Rates>,
     clock: Arc<dyn Clock>,
     governor: Governor,
     scopes: Mutex<BTreeMap<String, Arc<OfScope>>>,
@@ -85,6 +90,8 @@ struct Count {
     taken: u32,
     before: u32,
     since: Timestamp,
+    /// Until when their bucket counts as one that does not answer. Nobody asks it, unless it has a ceiling.
+    unanswered_until: Option<Instant>,
 }
 
 impl OfScope {
@@ -104,6 +111,11 @@ impl OfScope {
 impl Count {
     fn is_paced(&self) -> bool {
         self.paced_until.is_some_and(|until| until > Instant::now())
+    }
+
+    fn is_unanswered(&self) -> bool {
+        self.unanswered_until
+            .is_some_and(|until| until > Instant::now())
     }
 
     fn taken(&mut self, now: Timestamp) {
@@ -139,7 +151,7 @@ impl Drop for Untold<'_> {
 
 impl Reads {
     /// Paces the reads of a process.
-    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, pacing: Pacing) -> Arc<Self> {
+    pub fn new(store: Arc<dyn Rates>, clock: Arc<dyn Clock>, pacing: Pacing) -> Arc<Self> {
         Arc::new(Self {
             store,
             clock,
@@ -161,6 +173,17 @@ impl Reads {
         })
     }
 
+    /// Tells the buckets what came of reads until `shutdown` turns true. Each process has one that does.
+    pub async fn run(self: Arc<Self>, mut shutdown: watch::Receiver<bool>) {
+        while !*shutdown.borrow() {
+            self.tell().await;
+            tokio::select! {
+                () = sleep(TOLD_EVERY) => {}
+                _ = shutdown.changed() => {}
+            }
+        }
+    }
+
     /// Tells the buckets what came of reads, and forgets those that nobody asks.
     pub async fn tell(&self) {
         let now = self.clock.now();
@@ -168,7 +191,11 @@ impl Reads {
             if let Some(ask) = self.governor.ask(&key, 0, now) {
                 let rate = || self.of_scope(&key.scope).count().rate();
                 let begins_at = Some(ask.ceiling.unwrap_or_else(rate));
-                self.pace(&key, Ask { begins_at, ..ask }, now).await;
+                let ask = Ask { begins_at, ..ask };
+                // One that does not answer is told later, and so are the others.
+                if self.pace(&key, ask, now, ANSWERED_WITHIN).await.is_none() {
+                    return;
+                }
             }
         }
     }
@@ -196,10 +223,16 @@ impl Reads {
             return Outcome::TooLate;
         };
         let is_first = urgency != Urgency::Background;
+        let has_ceiling = self.governor.pacing.ceilings.contains_key(key);
         loop {
             let now = self.clock.now();
             if self.governor.allow(key, now) {
                 return Outcome::Given;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            let may_hope = has_ceiling && left >= ANSWERED_WITHIN;
+            if !may_hope && of_scope.count().is_unanswered() {
+                return Outcome::Unknown;
             }
             let pause = match self.governor.ask(key, 1, now) {
                 None => LONGEST_PAUSE,
@@ -211,12 +244,20 @@ impl Reads {
                         begins_at: Some(ask.ceiling.unwrap_or_else(|| of_scope.count().rate())),
                         ..ask
                     };
-                    match self.pace(key, ask, now).await {
+                    let patience = match has_ceiling {
+                        true => left.max(ANSWERED_WITHIN),
+                        false => ANSWERED_WITHIN,
+                    };
+                    match self.pace(key, ask, now, patience).await {
                         Some(pace) if self.governor.given(key, &pace, 1, now) > 0 => {
                             return Outcome::Given;
                         }
                         Some(pace) => pace.next_at.since(now),
-                        None => return Outcome::Unknown,
+                        None => {
+                            let until = Instant::now() + UNANSWERED_FOR;
+                            of_scope.count().unanswered_until = Some(until);
+                            return Outcome::Unknown;
+                        }
                     }
                 }
             };
@@ -230,13 +271,19 @@ impl Reads {
     }
 
     /// Asks a bucket; `None` if it does not answer.
-    async fn pace(&self, key: &RateKey, ask: Ask, now: Timestamp) -> Option<Pace> {
+    async fn pace(
+        &self,
+        key: &RateKey,
+        ask: Ask,
+        now: Timestamp,
+        patience: Duration,
+    ) -> Option<Pace> {
         let mut untold = Untold {
             governor: &self.governor,
             key,
             report: ask.report,
         };
-        match timeout(ANSWERED_WITHIN, self.store.pace(key, &ask, now)).await {
+        match timeout(patience, self.store.pace(key, &ask, now)).await {
             Ok(Ok(pace)) => {
                 untold.report = CallReport::default();
                 Some(pace)
@@ -280,12 +327,15 @@ impl Reads {
             return false;
         }
         self.governor.drop_ahead(key);
+        if of_scope.count().is_unanswered() {
+            return true;
+        }
         if let Some(ask) = self.governor.ask(key, 0, now) {
             let ask = Ask {
                 begins_at: Some(rate),
                 ..ask
             };
-            if let Some(pace) = self.pace(key, ask, now).await {
+            if let Some(pace) = self.pace(key, ask, now, ANSWERED_WITHIN).await {
                 self.governor.given(key, &pace, 0, now);
                 debug!(rate = %key, per_second = pace.rate, "AWS refuses calls for coming too early");
             }
@@ -294,8 +344,14 @@ impl Reads {
     }
 
     /// The fault of a read that was not sent, since it had no turn.
-    fn not_sent(&self, key: &RateKey) -> Fault {
+    fn not_sent(&self, key: &RateKey, is_unanswered: bool) -> Fault {
         let (message, pause) = match self.governor.pacing.ceilings.get(key) {
+            Some(ceiling) if is_unanswered => (
+                format!(
+                    "not sent: --aws-rate allows {ceiling} a second of {key}, and the database has not said in time whether they are used up"
+                ),
+                UNANSWERED_FOR,
+            ),
             Some(ceiling) => (
                 format!("not sent: --aws-rate allows {ceiling} a second of {key}"),
                 Duration::from_secs_f64((1.0 / ceiling).clamp(1.0, 60.0)),
@@ -351,8 +407,13 @@ impl Paced {
                 true => reads.turn(&key, &of_scope, urgency, deadline).await,
                 false => Outcome::Given,
             };
-            if outcome == Outcome::TooLate && (has_ceiling || !is_awaited) {
-                return Err(reads.not_sent(&key));
+            let is_sent = match outcome {
+                Outcome::Given => true,
+                Outcome::Unknown => !has_ceiling,
+                Outcome::TooLate => is_awaited && !has_ceiling,
+            };
+            if !is_sent {
+                return Err(reads.not_sent(&key, of_scope.count().is_unanswered()));
             }
             let reply = call().await;
             let is_budgeted = outcome == Outcome::Given;
@@ -473,7 +534,7 @@ impl CloudControl for Paced {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use ucp_store::Memory;
+    use ucp_store::{Error, Lease, Memory};
 
     use super::*;
 
@@ -607,6 +668,33 @@ mod tests {
         }
     }
 
+    /// A store that needs a minute for everything.
+    #[derive(Default)]
+    struct Slow {
+        asked: AtomicUsize,
+    }
+
+    #[async_trait]
+    impl Rates for Slow {
+        async fn pace(&self, _: &RateKey, _: &Ask, _: Timestamp) -> Result<Pace, Error> {
+            self.asked.fetch_add(1, Ordering::Relaxed);
+            sleep(Duration::from_secs(60)).await;
+            unreachable!("nobody waits for so long")
+        }
+
+        async fn wait_for_turn(&self, _: &[Lease], _: &RateKey, _: Timestamp) -> Result<(), Error> {
+            unreachable!("no operation waits")
+        }
+
+        async fn list_rates_waited_for(&self) -> Result<Vec<RateKey>, Error> {
+            unreachable!("no operation waits")
+        }
+
+        async fn remove_idle_rates(&self, _: Timestamp, _: usize) -> Result<u64, Error> {
+            unreachable!("nothing is removed")
+        }
+    }
+
     fn reads(pacing: Pacing) -> Arc<Reads> {
         let clock: Arc<dyn Clock> = Arc::new(RuntimeClock(Instant::now()));
         Reads::new(Arc::new(Memory::default()), clock, pacing)
@@ -669,6 +757,57 @@ mod tests {
         }
     }
 
+    /// The database needs longer than reads wait for it.
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_store_holds_up_reads_for_a_moment_unless_they_have_a_ceiling() {
+        const COUNT: usize = 20;
+        let key = RateKey {
+            scope: scope().key(),
+            class: CallClass::Reads,
+        };
+        let ceilings = Pacing {
+            ceilings: [(key, 5.0)].into(),
+            ..Pacing::default()
+        };
+        for (pacing, has_ceiling) in [(Pacing::default(), false), (ceilings, true)] {
+            let (store, aws) = (Arc::new(Slow::default()), Aws::taking(10_000.0));
+            let clock: Arc<dyn Clock> = Arc::new(RuntimeClock(Instant::now()));
+            let reads = Reads::new(Arc::clone(&store) as _, clock, pacing);
+            reads.of_scope(&scope().key()).count().paced_until = Some(Instant::now() + PACED_FOR);
+            for (urgency, patience) in [
+                (Urgency::Awaited, PATIENCE),
+                (Urgency::Background, LONG_PATIENCE),
+            ] {
+                let cloud = reads.of(Arc::clone(&aws) as _, urgency);
+                let began = Instant::now();
+                let mut lists = tokio::task::JoinSet::new();
+                for _ in 0..COUNT {
+                    let cloud = Arc::clone(&cloud);
+                    lists.spawn(async move { list(cloud.as_ref()).await });
+                }
+                let replies = lists.join_all().await;
+                let sent = aws.counts().0;
+                if !has_ceiling {
+                    assert!(began.elapsed() <= ANSWERED_WITHIN + Duration::from_millis(100));
+                    assert_eq!(sent, COUNT);
+                    continue;
+                }
+                assert!(began.elapsed() <= patience + Duration::from_millis(100));
+                assert_eq!(sent, 0);
+                for reply in replies {
+                    let fault = reply.unwrap_err();
+                    assert!(
+                        fault.message.ends_with("whether they are used up"),
+                        "{fault}"
+                    );
+                }
+            }
+            let asked = store.asked.load(Ordering::Relaxed);
+            // Each time-out may cost a connection.
+            assert!(asked <= 2, "the store was asked {asked} times");
+        }
+    }
+
     /// More at once than AWS takes.
     #[tokio::test(start_paused = true)]
     async fn a_read_without_a_turn_is_made_only_for_a_person() {
@@ -708,7 +847,7 @@ mod tests {
     async fn what_a_person_waits_for_comes_first() {
         const RATE: f64 = 10.0;
         let clock: Arc<dyn Clock> = Arc::new(RuntimeClock(Instant::now()));
-        let store: Arc<dyn Store> = Arc::new(Memory::default());
+        let store: Arc<dyn Rates> = Arc::new(Memory::default());
         let aws = Aws::taking(RATE);
         let mut workers = tokio::task::JoinSet::new();
         let worked = Arc::new(AtomicUsize::new(0));

@@ -136,6 +136,8 @@ pub struct Node {
     pub watcher: Watcher,
     /// Lets operations that wait for their turn to call AWS have it.
     pub pacer: Pacer,
+    /// The reads of requests and workers, if they are paced.
+    pub reads: Option<Arc<Reads>>,
 }
 
 struct WakeWorkers {
@@ -187,7 +189,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
     let mut cloud = metrics.of_calls(cloud);
     let mut live = metrics.of_calls(live);
     let pacing = settings.engine.pacing.clone();
-    let reads = pacing.map(|it| Reads::new(Arc::clone(&store), Arc::clone(&clock), it));
+    let reads = pacing.map(|it| Reads::new(store.clone(), Arc::clone(&clock), it));
     if let Some(reads) = &reads {
         cloud = reads.of(cloud, Urgency::Background);
         live = reads.of(live, Urgency::Awaited);
@@ -277,7 +279,6 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
     let watcher = Watcher::new(Arc::clone(&engine), nudges.clone());
     let pacer = Pacer {
         engine: Arc::clone(&engine),
-        reads,
         nudges: nudges.clone(),
     };
     let workers = Workers {
@@ -310,6 +311,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         keeper,
         watcher,
         pacer,
+        reads,
     })
 }
 

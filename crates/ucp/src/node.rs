@@ -220,6 +220,9 @@ impl Node {
             let probes = connections::serve_probes(listener, node.probes, witness, shutdown);
             serving.spawn(probes);
         }
+        if let Some(reads) = node.reads {
+            serving.spawn(reads.run(shutdown.clone()));
+        }
         if self.works {
             let sweeping = tokio::spawn(node.sweeper.run(shutdown.clone()));
             let keeping = tokio::spawn(node.keeper.run(shutdown.clone()));
