@@ -156,6 +156,16 @@ async fn what_waits_for_a_read_says_so() {
         }
     }
     assert!(waiting > 0, "none waits for a read");
+    // A request that uses up what is kept for requests is told when to come again.
+    let path =
+        format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{LOG_GROUP}/rg-a");
+    let mut refused = world.get(&path).await;
+    while matches!(refused.status, 200 | 404) {
+        refused = world.get(&path).await;
+    }
+    let refused = refused.expect(429);
+    assert_eq!(refused.code(), "TooManyRequests");
+    assert_eq!(refused.header("retry-after"), Some("10"));
     world.settle().await;
     assert_eq!(ended(&world, &replies).await, replies.len());
     world.finish().await;

@@ -83,6 +83,26 @@ fn what_is_created_in_place_of_a_lost_resource_is_not_forgotten() {
     );
 }
 
+/// A watch sees that a request is in flight, which AWS never ends. Its operation is to cancel it in the end (found by seed 2321).
+#[test]
+fn a_watched_request_that_takes_too_long_is_cancelled() {
+    replay(
+        r#"{
+  "seed": 2321, "aheadMs": [0], "weave": 50, "pace": "unpaced",
+  "faults": [
+    {"match":{"operation":"CreateResource"},"probability":0.1,"effect":{"kind":"stayPending","cancel":"accepted"}},
+    {"match":{},"probability":1.0,"effect":{"kind":"delay","leastMillis":1,"mostMillis":3474}},
+    {"match":{},"probability":0.02,"effect":{"kind":"hang","carriedOut":false}}
+  ],
+  "acts": [
+    {"ask":{"what":{"put":{"alias":"imported","properties":{"Tags":[{"Key":"team","Value":"net"}]},"owned":false}},"by":0,"way":"meanwhile"}},
+    {"ask":{"what":{"putByName":{"name":"one","properties":{"RetentionInDays":14}}},"by":0,"way":"waiting"}},
+    {"ask":{"what":{"apply":{"tag":"b","subnet":true}},"by":0,"way":"toTheEnd"}}
+  ]
+}"#,
+    );
+}
+
 /// A search that cannot fail proves nothing.
 #[test]
 fn a_claim_that_forgets_its_lease_is_found() {

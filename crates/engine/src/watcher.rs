@@ -32,6 +32,8 @@ pub struct Watcher {
     engine: Arc<Engine>,
     nudges: Nudges,
     owner: String,
+    /// Where so many operations wait, it watches.
+    least: usize,
     kept: BTreeMap<String, Kept>,
     /// The scopes whose watches this process has ended, and until when others may believe in them.
     left: BTreeMap<String, Timestamp>,
@@ -68,6 +70,7 @@ impl Watcher {
             engine,
             nudges,
             owner,
+            least: BULK,
             kept: BTreeMap::new(),
             left: BTreeMap::new(),
             rounds: JoinSet::new(),
@@ -79,6 +82,12 @@ impl Watcher {
     pub fn named(self, owner: &str) -> Self {
         let owner = owner.to_owned();
         Self { owner, ..self }
+    }
+
+    /// The same, which watches wherever at least so many operations wait.
+    #[must_use]
+    pub fn watching_from(self, least: usize) -> Self {
+        Self { least, ..self }
     }
 
     /// Watches until `shutdown` turns true. Then another process may watch at once.
@@ -131,7 +140,7 @@ impl Watcher {
     async fn begin_rounds(&mut self) -> Result<Timestamp, Error> {
         let engine = Arc::clone(&self.engine);
         let (store, term, now) = (engine.store(), engine.settings.lease, engine.now());
-        let scopes = store.list_waiting_scopes(BULK).await?;
+        let scopes = store.list_waiting_scopes(self.least).await?;
         let watches = scopes.iter().filter_map(|it| {
             let live = it.watch.as_ref().filter(|watch| watch.expires_at > now)?;
             Some((it.scope.clone(), live.works_until))

@@ -10,7 +10,7 @@ use ucp_model::{
     ResourcePage, Scope, TypeName,
 };
 use ucp_simulator::faults::Effect;
-use ucp_simulator::{Action, Simulator};
+use ucp_simulator::{Action, LogEntry, Simulator};
 
 use super::coverage::{self, Coverage};
 use super::fate::STATE;
@@ -29,15 +29,18 @@ pub(super) struct Calls {
 }
 
 impl Calls {
+    /// Makes a call, whose entry in the log of AWS is the latest that `is_this`.
     async fn in_time<R>(
         &self,
         action: Action,
+        is_this: impl Fn(&LogEntry) -> bool,
         call: impl Future<Output = Result<R, Fault>>,
     ) -> Result<R, Fault> {
         let reply = tokio::time::timeout(TIMEOUT, call).await;
         let state = STATE.try_with(std::cell::Cell::get);
         if let Ok(state) = state {
-            let entry = self.aws.latest(|entry| entry.operation == action);
+            let is_this = |entry: &LogEntry| entry.operation == action && is_this(entry);
+            let entry = self.aws.latest(is_this);
             for effect in entry.into_iter().flat_map(|entry| entry.faults) {
                 // It is counted when it is over.
                 if !matches!(effect, Effect::Hang { .. }) || reply.is_err() {
@@ -69,9 +72,11 @@ impl CloudControl for Calls {
         if let Some(believed) = &self.believed {
             believed.created();
         }
+        let token = client_token.to_string();
+        let is_this = |entry: &LogEntry| entry.client_token.as_ref() == Some(&token);
         let inner = &self.inner;
         let call = inner.create_resource(scope, type_name, desired_state, client_token);
-        self.in_time(Action::CreateResource, call).await
+        self.in_time(Action::CreateResource, is_this, call).await
     }
 
     async fn update_resource(
@@ -82,9 +87,11 @@ impl CloudControl for Calls {
         patch: &str,
         client_token: ClientToken,
     ) -> Result<Progress, Fault> {
+        let token = client_token.to_string();
+        let is_this = |entry: &LogEntry| entry.client_token.as_ref() == Some(&token);
         let inner = &self.inner;
         let call = inner.update_resource(scope, type_name, identifier, patch, client_token);
-        self.in_time(Action::UpdateResource, call).await
+        self.in_time(Action::UpdateResource, is_this, call).await
     }
 
     async fn delete_resource(
@@ -94,9 +101,11 @@ impl CloudControl for Calls {
         identifier: &Identifier,
         client_token: ClientToken,
     ) -> Result<Progress, Fault> {
+        let token = client_token.to_string();
+        let is_this = |entry: &LogEntry| entry.client_token.as_ref() == Some(&token);
         let inner = &self.inner;
         let call = inner.delete_resource(scope, type_name, identifier, client_token);
-        self.in_time(Action::DeleteResource, call).await
+        self.in_time(Action::DeleteResource, is_this, call).await
     }
 
     async fn get_resource(
@@ -112,8 +121,12 @@ impl CloudControl for Calls {
             let code = "ResourceNotFoundException";
             return Err(Fault::new(FaultClass::Missing, code, message));
         }
+        let is_this = |entry: &LogEntry| {
+            entry.type_name.as_deref() == Some(type_name.as_str())
+                && entry.identifier.as_deref() == Some(identifier.as_str())
+        };
         let call = self.inner.get_resource(scope, type_name, identifier);
-        let reply = self.in_time(Action::GetResource, call).await;
+        let reply = self.in_time(Action::GetResource, is_this, call).await;
         if let Some(believed) = &self.believed
             && let Err(fault) = &reply
             && fault.class == FaultClass::Missing
@@ -129,8 +142,9 @@ impl CloudControl for Calls {
         type_name: &TypeName,
         next_token: Option<&str>,
     ) -> Result<ResourcePage, Fault> {
+        let is_this = |entry: &LogEntry| entry.type_name.as_deref() == Some(type_name.as_str());
         let call = self.inner.list_resources(scope, type_name, next_token);
-        let mut page = self.in_time(Action::ListResources, call).await?;
+        let mut page = self.in_time(Action::ListResources, is_this, call).await?;
         if let Some(believed) = &self.believed {
             let is_there = |resource: &ResourceDescription| !believed.has(&resource.identifier);
             page.resources.retain(is_there);
@@ -143,8 +157,11 @@ impl CloudControl for Calls {
         scope: &Scope,
         request_token: &RequestToken,
     ) -> Result<Progress, Fault> {
+        let is_this =
+            |entry: &LogEntry| entry.request_token.as_deref() == Some(request_token.as_str());
         let call = self.inner.get_resource_request_status(scope, request_token);
-        self.in_time(Action::GetResourceRequestStatus, call).await
+        self.in_time(Action::GetResourceRequestStatus, is_this, call)
+            .await
     }
 
     async fn list_resource_requests(
@@ -153,7 +170,8 @@ impl CloudControl for Calls {
         next_token: Option<&str>,
     ) -> Result<RequestPage, Fault> {
         let call = self.inner.list_resource_requests(scope, next_token);
-        self.in_time(Action::ListResourceRequests, call).await
+        self.in_time(Action::ListResourceRequests, |_| true, call)
+            .await
     }
 
     async fn cancel_resource_request(
@@ -161,7 +179,10 @@ impl CloudControl for Calls {
         scope: &Scope,
         request_token: &RequestToken,
     ) -> Result<Progress, Fault> {
+        let is_this =
+            |entry: &LogEntry| entry.request_token.as_deref() == Some(request_token.as_str());
         let call = self.inner.cancel_resource_request(scope, request_token);
-        self.in_time(Action::CancelResourceRequest, call).await
+        self.in_time(Action::CancelResourceRequest, is_this, call)
+            .await
     }
 }

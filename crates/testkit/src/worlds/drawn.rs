@@ -121,6 +121,7 @@ impl<'a> Acts<'a> {
                 after: draw.below(12) as u32,
             },
             93..95 => Act::Resume,
+            95..97 => Act::Watch(self.process()),
             _ => Act::Settle,
         }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use ucp_cpu_pool::CpuPool;
-use ucp_engine::Abandoned;
+use ucp_engine::{Abandoned, Nudges, Sweeper, Watcher};
 use ucp_model::{Clock, GroupId, Identifier, ProvisioningState, Reference, Target, Timestamp};
 use ucp_simulator::ResourceSnapshot;
 use ucp_simulator::faults::Effect;
@@ -30,6 +30,14 @@ use crate::{Reply, StoreKind, World};
 const TURNS_MAX: usize = 20_000;
 /// How many operations a process claims at a time.
 const CLAIMS: usize = 3;
+/// Where so many operations wait, they are watched. Worlds have few.
+const WATCHED_FROM: usize = 2;
+/// The time after which what is watched is looked at, at first.
+const WATCHED_AFTER: Duration = Duration::from_secs(2);
+/// The time after which more is looked for, at first.
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+/// How long what has ended is kept: for ever.
+const KEPT: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 /// A world in which a story happens.
 pub(super) struct Play<'a> {
@@ -57,6 +65,7 @@ pub(super) struct Play<'a> {
 struct Running {
     world: World,
     fate: Arc<Fate>,
+    watcher: Watcher,
     steps: JoinSet<Result<(), Abandoned>>,
 }
 
@@ -171,9 +180,12 @@ impl<'a> Play<'a> {
             }));
         let world = builder.build().await;
         world.tolerate_log("WARN ");
+        let engine = Arc::clone(&world.node.workers.engine);
+        let watcher = Watcher::new(engine, Nudges::default());
         Running {
             world,
             fate,
+            watcher: watcher.watching_from(WATCHED_FROM),
             steps: JoinSet::new(),
         }
     }
@@ -225,6 +237,10 @@ impl<'a> Play<'a> {
                 self.go_on().await;
             }
             Act::Keep(of) => self.keep(self.process(*of)).await,
+            Act::Watch(of) => {
+                self.watch(self.process(*of)).await;
+                self.go_on().await;
+            }
             Act::Settle => self.settle().await,
             Act::Crash { of, after } => self.processes[self.process(*of)].fate.crash(*after),
             Act::Stall { of, after } => self.processes[self.process(*of)].fate.stall(*after),
@@ -299,7 +315,7 @@ impl<'a> Play<'a> {
             }
             Way::NotWaiting => {
                 let asked = self.send(what, by, &request, true).await;
-                let mut pause = Duration::from_millis(50);
+                let mut pause = FIRST_PAUSE;
                 while self.asked[asked].reply.is_none() {
                     self.tick(&mut pause).await;
                 }
@@ -354,7 +370,7 @@ impl<'a> Play<'a> {
 
     /// Lets workers step until requests are answered. The clock moves when that takes time.
     async fn until_answered(&mut self, asked: &[usize]) {
-        let mut pause = Duration::from_millis(50);
+        let mut pause = FIRST_PAUSE;
         loop {
             let has_claimed = self.turn().await;
             let mut asked = asked.iter().map(|number| &self.asked[*number]);
@@ -483,9 +499,13 @@ impl<'a> Play<'a> {
     }
 
     async fn keep(&mut self, of: usize) {
-        let keeper = &self.processes[of].world.node.keeper;
-        match keeper.keep().await {
-            Ok(_) => {}
+        let node = &self.processes[of].world.node;
+        let kept = match node.keeper.keep().await {
+            Ok(_) => patient(&node.sweeper).sweep().await.map(|_| ()),
+            Err(error) => Err(error),
+        };
+        match kept {
+            Ok(()) => {}
             Err(_) if self.processes[of].world.has_died() => {}
             Err(error) => panic!("the register is not kept: {error:?}"),
         }
@@ -497,32 +517,60 @@ impl<'a> Play<'a> {
         self.keep(0).await;
     }
 
+    /// Lets the watcher of a process look at the requests in flight, where it is time.
+    async fn watch(&mut self, of: usize) {
+        let running = &mut self.processes[of];
+        match running.watcher.watch().await {
+            Ok(_) => {}
+            Err(_) if running.world.has_died() => {}
+            Err(error) => panic!("nothing can be watched: {error:?}"),
+        }
+    }
+
     /// Lets everything go on, and the clock move, until nothing is in flight.
     pub(super) async fn settle(&mut self) {
-        let mut pause = Duration::from_millis(50);
+        let (mut pause, mut watched_after) = (FIRST_PAUSE, WATCHED_AFTER);
         for _ in 0..TURNS_MAX {
             if self.turn().await {
-                pause = Duration::from_millis(50);
+                pause = FIRST_PAUSE;
                 continue;
             }
             if self.is_going_on() {
                 self.tick(&mut pause).await;
                 continue;
             }
-            let next = self.world().store.next_claimable_at().await;
-            match next.expect("the store answers") {
-                Some(next) => {
-                    let ahead_ms = self.story.ahead_ms.iter().copied().max();
-                    let behind_ms = ahead_ms.unwrap_or_default().min(0).unsigned_abs();
-                    let next = next.after(Duration::from_millis(behind_ms));
-                    let turn = self.next_turn_at().unwrap_or(next);
-                    self.world().clock.move_to(next.min(turn));
+            for of in 0..self.processes.len() {
+                self.watch(of).await;
+            }
+            self.go_on().await;
+            match self.next_at().await {
+                Some(next) if self.is_watched().await => {
+                    let soon = self.world().clock.now().after(watched_after);
+                    watched_after = watched_after.saturating_mul(2);
+                    self.world().clock.move_to(next.min(soon));
                 }
+                Some(next) => self.world().clock.move_to(next),
                 None if self.stalled() > 0 => self.release(),
                 None => return,
             }
         }
         panic!("the world does not settle");
+    }
+
+    /// When the next operation can be claimed or released, in the time of the world.
+    async fn next_at(&self) -> Option<Timestamp> {
+        let next = self.world().store.next_claimable_at().await;
+        let next = next.expect("the store answers")?;
+        let ahead_ms = self.story.ahead_ms.iter().copied().max();
+        let behind_ms = ahead_ms.unwrap_or_default().min(0).unsigned_abs();
+        let next = next.after(Duration::from_millis(behind_ms));
+        Some(self.next_turn_at().unwrap_or(next).min(next))
+    }
+
+    /// Whether there is anything to watch.
+    async fn is_watched(&self) -> bool {
+        let scopes = self.world().store.list_waiting_scopes(WATCHED_FROM).await;
+        !scopes.expect("the store answers").is_empty()
     }
 
     /// When a process may release an operation that waits for its turn, in the time of the world.
@@ -713,6 +761,18 @@ fn on_alias(alias: Alias, action: &str, mut body: Value) -> Asks {
     body["trackedBy"] = json!(alias.id());
     let path = below(alias.resource_type, &format!(":{action}"));
     ("POST", path, body.to_string())
+}
+
+/// The sweeper of a process, which leaves what a world looks at in the end.
+fn patient(sweeper: &Sweeper) -> Sweeper {
+    Sweeper {
+        store: Arc::clone(&sweeper.store),
+        clock: Arc::clone(&sweeper.clock),
+        operation_retention: KEPT,
+        history_retention: KEPT,
+        audit_retention: KEPT,
+        interval: KEPT,
+    }
 }
 
 /// Whether a reference is that of an alias.

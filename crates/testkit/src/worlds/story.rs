@@ -84,8 +84,10 @@ pub enum Act {
     Pass(u64),
     /// A process steps what is due.
     Step(usize),
-    /// A process looks after the leftovers that are due.
+    /// A process looks after the leftovers that are due, and removes what is old enough.
     Keep(usize),
+    /// A process looks at the requests in flight.
+    Watch(usize),
     /// Everything goes on until nothing is in flight.
     Settle,
     /// A process dies at this one of its next crash points, and another one starts.
