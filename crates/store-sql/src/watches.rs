@@ -43,7 +43,7 @@ statements! {
         postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
         sqlite "IN (SELECT value FROM json_each($1))" ["
                 AND COALESCE(request_key, '') <> '' AND COALESCE(ended_at, 0) = 0 AND due_at > $2
-                AND (due_at > $3 OR (cancel_requested_at IS NULL AND COALESCE(asks_by, $3) > due_at))"] lock " FOR UPDATE SKIP LOCKED" [")
+                AND (due_at > $3 OR (cancel_requested_at IS NULL AND asks_by > due_at))"] lock " FOR UPDATE SKIP LOCKED" [")
         UPDATE operations SET due_at = CASE WHEN due_at < $3 AND asks_by < $3 THEN asks_by ELSE $3 END WHERE id "]
         postgres "= ANY(ARRAY(SELECT waiting_id FROM waiting))" sqlite "IN (SELECT waiting_id FROM waiting)";
 }

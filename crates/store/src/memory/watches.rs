@@ -87,7 +87,7 @@ impl Watches for Memory {
                 continue;
             };
             let waits = row.operation.work.request_in_flight().is_some();
-            let asks_by = row.operation.work.asks_by().unwrap_or(due_at);
+            let asks_by = row.operation.work.asks_by().unwrap_or_default();
             let header = &mut row.operation.header;
             let is_earlier = due_at < header.due_at;
             let may_wait = header.cancel_requested_at.is_none() && asks_by > header.due_at;
