@@ -120,6 +120,8 @@ const ONE_FAILURE: Duration = Duration::from_secs(30);
 const LONGEST_GROWTH: Duration = Duration::from_secs(2);
 /// By how much the clocks of processes may differ, with the time that they wait for the bucket.
 const DISAGREEMENT: Duration = Duration::from_secs(5);
+/// For how long a bucket may stand full that somebody waits for.
+const LONGEST_ABSENCE: Duration = Duration::from_millis(300);
 /// How many calls in a row may go before those that nobody waits for.
 const FIRSTS_MAX: u32 = 3;
 /// The time between two releases of what waits.
@@ -137,7 +139,7 @@ pub struct RateBucket {
     tokens: f64,
     /// Until when `rate` and `tokens` are settled.
     settled_at: Timestamp,
-    /// Whether more was asked for than there was, and there has not been more than was asked for since.
+    /// Whether more is asked for than there is.
     is_short: bool,
     /// The last refusal that slowed it down.
     slowed_at: Option<Timestamp>,
@@ -250,6 +252,10 @@ impl RateBucket {
         if report.refused > 0 {
             self.tokens = self.tokens.min(0.0);
         }
+        let stood_full = refilled > capacity + self.rate * LONGEST_ABSENCE.as_secs_f64();
+        if stood_full && report.refused == 0 {
+            self.is_short = false;
+        }
     }
 
     /// Returns how long nobody may ask while more is wanted than there is: somebody asks when there is something to give.
@@ -353,8 +359,9 @@ impl RateBucket {
         )]
         let given = ((self.tokens - reserve).max(0.0) as u32).min(wanted);
         self.tokens -= f64::from(given);
-        // Those who wait ask one after the other, and some ask for nothing.
-        let has_more = self.tokens >= self.reserve + 1.0;
+        // Operations wait in the store, and whoever asks for them knows of all. Reads wait where they are, and ask one after the
+        // other; what came of them is told without asking for more.
+        let has_more = self.reserve == 0.0 || self.tokens >= self.reserve + 1.0;
         self.is_short = given < wanted || (self.is_short && !has_more);
         given
     }
@@ -602,6 +609,26 @@ mod tests {
             f64::from(refused) <= 0.05 * f64::from(taken),
             "{refused} of {taken}"
         );
+    }
+
+    /// Somebody reads now and then, after a time in which many did.
+    #[test]
+    fn a_few_reads_do_not_raise_the_rate() {
+        const RATE: f64 = 3.0;
+        let mut bucket = RateBucket::beginning_at(RATE, START);
+        bucket.learned = Some(RATE);
+        bucket.take(1_000);
+        let mut now = START;
+        for _ in 0..500 {
+            now = now.after(Duration::from_millis(600));
+            let taken = CallReport {
+                taken: 1,
+                ..CallReport::default()
+            };
+            bucket.settle(taken, None, now);
+            bucket.take_first(1);
+        }
+        assert!(bucket.rate <= 1.2 * RATE, "{bucket:?}");
     }
 
     #[test]

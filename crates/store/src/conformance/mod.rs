@@ -350,6 +350,7 @@ macro_rules! conformance {
                 turns_are_shared_by_weight
                 a_cancel_waits_for_no_turn
                 who_lost_a_lease_lets_nobody_wait
+                a_rate_is_learned_from_those_who_ask_one_after_the_other
                 idle_buckets_go
             }
             track_records {

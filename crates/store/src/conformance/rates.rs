@@ -1,6 +1,7 @@
 //! The rates at which AWS is called, and the operations that wait for their turn.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use ucp_model::{CallClass, CallReport, RateKey};
 
@@ -31,6 +32,53 @@ async fn drain(store: &Engine, seconds: i64) {
     assert!(drained.given > 0, "{drained:?}");
     let empty = pace(store, wants(1), seconds).await;
     assert_eq!(empty.given, 0, "{empty:?}");
+}
+
+/// Reads ask one after the other, and nobody waits in the store. What AWS takes meanwhile is learned.
+pub async fn a_rate_is_learned_from_those_who_ask_one_after_the_other(store: Engine) {
+    let key = RateKey {
+        class: CallClass::Reads,
+        ..key()
+    };
+    let ask = async |wants, report, millis| {
+        let ask = Ask {
+            wants,
+            report,
+            begins_at: Some(20.0),
+            ..Ask::default()
+        };
+        store.pace(&key, &ask, at(1).after(millis)).await.unwrap()
+    };
+    let refused = CallReport {
+        refused: 1,
+        ..CallReport::default()
+    };
+    let taken = CallReport {
+        taken: 1,
+        ..CallReport::default()
+    };
+    const RATE: f64 = 8.0;
+    let (mut tokens, mut report) = (RATE, CallReport::default());
+    let (mut told, mut refusals) = (0, 0);
+    for tick in 1..=2_400 {
+        let now = Duration::from_millis(50) * tick;
+        tokens = (tokens + 0.05 * RATE).min(RATE);
+        while ask(1, std::mem::take(&mut report), now).await.given > 0 {
+            if tokens >= 1.0 {
+                tokens -= 1.0;
+                report = report.with(taken);
+                continue;
+            }
+            ask(0, std::mem::take(&mut report).with(refused), now).await;
+            told = tick;
+            refusals += 1;
+        }
+    }
+    let rate = ask(0, CallReport::default(), Duration::from_secs(120))
+        .await
+        .rate;
+    assert!((RATE / 2.0..=RATE * 1.2).contains(&rate), "{rate} a second");
+    assert!(refusals <= 24, "{refusals} refusals, the last at {told}");
 }
 
 async fn wait(store: &Engine, claimed: &[Claimed], seconds: i64) {

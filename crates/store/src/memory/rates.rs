@@ -19,7 +19,10 @@ impl Rates for Memory {
         let waiting = waiting(&tables, key);
         let count = u32::try_from(waiting.values().map(Vec::len).sum::<usize>());
         let count = count.unwrap_or(u32::MAX);
-        let released = bucket.take(count);
+        let released = match count {
+            0 => 0,
+            _ => bucket.take(count),
+        };
         let given = match released < count {
             true => 0,
             false => ask.take(&mut bucket),
