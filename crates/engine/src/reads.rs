@@ -186,14 +186,16 @@ impl Reads {
 
     /// Tells the buckets what came of reads, and forgets those that nobody asks.
     pub async fn tell(&self) {
-        let now = self.clock.now();
+        let (now, mut unanswered) = (self.clock.now(), 0);
         for key in self.governor.due(now) {
             if let Some(ask) = self.governor.ask(&key, 0, now) {
                 let rate = || self.of_scope(&key.scope).count().rate();
                 let begins_at = Some(ask.ceiling.unwrap_or_else(rate));
                 let ask = Ask { begins_at, ..ask };
-                // One that does not answer is told later, and so are the others.
-                if self.pace(&key, ask, now, ANSWERED_WITHIN).await.is_none() {
+                let pace = self.pace(&key, ask, now, ANSWERED_WITHIN).await;
+                unanswered += u32::from(pace.is_none());
+                // One row may be locked. If the store is slow, all are told later.
+                if unanswered == 2 {
                     return;
                 }
             }
@@ -230,7 +232,7 @@ impl Reads {
                 return Outcome::Given;
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            let may_hope = has_ceiling && left >= ANSWERED_WITHIN;
+            let may_hope = has_ceiling && left >= LONGEST_PAUSE;
             if !may_hope && of_scope.count().is_unanswered() {
                 return Outcome::Unknown;
             }
@@ -245,14 +247,17 @@ impl Reads {
                         ..ask
                     };
                     let patience = match has_ceiling {
-                        true => left.max(ANSWERED_WITHIN),
+                        true => left.max(LONGEST_PAUSE),
                         false => ANSWERED_WITHIN,
                     };
                     match self.pace(key, ask, now, patience).await {
-                        Some(pace) if self.governor.given(key, &pace, 1, now) > 0 => {
-                            return Outcome::Given;
+                        Some(pace) => {
+                            of_scope.count().unanswered_until = None;
+                            if self.governor.given(key, &pace, 1, now) > 0 {
+                                return Outcome::Given;
+                            }
+                            pace.next_at.since(now)
                         }
-                        Some(pace) => pace.next_at.since(now),
                         None => {
                             let until = Instant::now() + UNANSWERED_FOR;
                             of_scope.count().unanswered_until = Some(until);
@@ -413,7 +418,8 @@ impl Paced {
                 Outcome::TooLate => is_awaited && !has_ceiling,
             };
             if !is_sent {
-                return Err(reads.not_sent(&key, of_scope.count().is_unanswered()));
+                let is_unanswered = outcome == Outcome::Unknown || of_scope.count().is_unanswered();
+                return Err(reads.not_sent(&key, is_unanswered));
             }
             let reply = call().await;
             let is_budgeted = outcome == Outcome::Given;
