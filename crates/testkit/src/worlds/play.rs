@@ -32,8 +32,9 @@ const TURNS_MAX: usize = 20_000;
 const CLAIMS: usize = 3;
 /// Where so many operations wait, they are watched. Worlds have few.
 const WATCHED_FROM: usize = 2;
-/// The time after which what is watched is looked at, at first.
+/// The time after which what is watched is looked at, at first and at most.
 const WATCHED_AFTER: Duration = Duration::from_secs(2);
+const WATCHED_AFTER_MAX: Duration = Duration::from_secs(60);
 /// The time after which more is looked for, at first.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 /// How long what has ended is kept: for ever.
@@ -546,7 +547,7 @@ impl<'a> Play<'a> {
             match self.next_at().await {
                 Some(next) if self.is_watched().await => {
                     let soon = self.world().clock.now().after(watched_after);
-                    watched_after = watched_after.saturating_mul(2);
+                    watched_after = (watched_after * 2).min(WATCHED_AFTER_MAX);
                     self.world().clock.move_to(next.min(soon));
                 }
                 Some(next) => self.world().clock.move_to(next),
