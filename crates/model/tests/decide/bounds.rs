@@ -52,10 +52,10 @@ fn a_change_that_runs_past_its_time_is_cancelled_and_made_again() {
     let claimed_at =
         |operation: &Operation, now| decide(operation, Observation::Claimed, now, chance(9));
     assert_eq!(
-        claimed_at(&create, minute(30)).to_string(),
+        claimed_at(&create, minute(29)).to_string(),
         "keep, then Poll: a change is in flight"
     );
-    let decision = claimed_at(&create, minute(31));
+    let decision = claimed_at(&create, minute(30));
     assert_eq!(
         decision.to_string(),
         "waiting, then Cancel: it takes too long"
@@ -66,7 +66,7 @@ fn a_change_that_runs_past_its_time_is_cancelled_and_made_again() {
         "keep, then Poll: a change is in flight"
     );
     assert_eq!(
-        claimed_at(&usual, minute(121)).to_string(),
+        claimed_at(&usual, minute(120)).to_string(),
         "waiting, then Cancel: it takes too long"
     );
 
