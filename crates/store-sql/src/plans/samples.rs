@@ -642,7 +642,8 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                     "{}",
                     0,
                     9,
-                    "busy/us-west-2/request-new"
+                    "busy/us-west-2/request-new",
+                    9000
                 ]),
                 1,
             ),
