@@ -140,9 +140,7 @@ pub struct RateBucket {
     tokens: f64,
     /// Until when `rate` and `tokens` are settled.
     settled_at: Timestamp,
-    /// Whether more is asked for than there is.
-    is_short: bool,
-    /// When more was last asked for than there was.
+    /// When more was last asked for than there was, unless that is over.
     #[serde(default)]
     unmet_at: Option<Timestamp>,
     /// The last refusal that slowed it down.
@@ -180,7 +178,6 @@ impl RateBucket {
             learned: None,
             tokens: 0.0,
             settled_at: now,
-            is_short: false,
             unmet_at: None,
             slowed_at: None,
             counted_from: None,
@@ -230,14 +227,14 @@ impl RateBucket {
         let now = now.max(self.settled_at);
         let passed = now.since(self.settled_at);
         self.settled_at = now;
-        self.is_short &= self.reserve == 0.0 || self.is_waited_for(now);
-        if self.is_short {
+        let is_short = self.is_short();
+        if is_short {
             self.grow(passed.min(LONGEST_GROWTH).as_secs_f64());
         }
         if passed >= ONE_EVENT {
             self.firsts = 0;
         }
-        if !self.is_short || passed > self.longest_pause() {
+        if !is_short || passed > self.longest_pause() {
             // AWS's bucket may have been full meanwhile.
             self.counted_from = None;
         }
@@ -260,12 +257,13 @@ impl RateBucket {
         }
     }
 
-    /// Returns whether reads may still wait. Operations wait in the store, and whoever asks for them knows of all. Reads wait where
-    /// they are, and ask one after the other; what came of them is told without asking for more.
-    fn is_waited_for(&self, now: Timestamp) -> bool {
+    /// Returns whether more is asked for than there is. Operations wait in the store, and whoever asks for them knows of all. Reads
+    /// wait where they are, and ask one after the other; what came of them is told without asking for more.
+    fn is_short(&self) -> bool {
         let again = Duration::from_secs_f64(1.0 / self.rate) + ASKED_AGAIN;
+        let is_recent = |at| self.settled_at.since(at) <= again.max(ASKED_AGAIN_MIN);
         self.unmet_at
-            .is_some_and(|at| now.since(at) <= again.max(ASKED_AGAIN_MIN))
+            .is_some_and(|at| self.reserve == 0.0 || is_recent(at))
     }
 
     /// Returns how long nobody may ask while more is wanted than there is: somebody asks when there is something to give.
@@ -277,7 +275,7 @@ impl RateBucket {
     fn set_back(&mut self, now: Timestamp) {
         self.settled_at = now;
         self.released_until = self.released_until.min(now);
-        self.unmet_at = None;
+        self.unmet_at = self.unmet_at.min(Some(now));
         self.slowed_at = None;
         self.counted_from = None;
     }
@@ -372,8 +370,9 @@ impl RateBucket {
         self.tokens -= f64::from(given);
         if given < wanted {
             self.unmet_at = Some(self.settled_at);
+        } else if self.reserve == 0.0 {
+            self.unmet_at = None;
         }
-        self.is_short = given < wanted || (self.is_short && self.reserve > 0.0);
         given
     }
 
