@@ -202,6 +202,11 @@ impl Reads {
         }
     }
 
+    /// The reads per second that the operator allows.
+    fn ceiling(&self, key: &RateKey) -> Option<f64> {
+        self.governor.pacing.ceilings.get(key).copied()
+    }
+
     fn of_scope(&self, scope: &str) -> Arc<OfScope> {
         let mut scopes = self.scopes.lock().unwrap_or_else(PoisonError::into_inner);
         if !scopes.contains_key(scope) && scopes.len() >= SCOPES_MAX {
@@ -225,7 +230,7 @@ impl Reads {
             return Outcome::TooLate;
         };
         let is_first = urgency != Urgency::Background;
-        let has_ceiling = self.governor.pacing.ceilings.contains_key(key);
+        let has_ceiling = self.ceiling(key).is_some();
         loop {
             let now = self.clock.now();
             if self.governor.allow(key, now) {
@@ -319,7 +324,7 @@ impl Reads {
             }
             (count.is_paced(), count.rate())
         };
-        if !is_paced && !self.governor.pacing.ceilings.contains_key(key) {
+        if !is_paced && self.ceiling(key).is_none() {
             return false;
         }
         let report = CallReport {
@@ -350,7 +355,7 @@ impl Reads {
 
     /// The fault of a read that was not sent, since it had no turn.
     fn not_sent(&self, key: &RateKey, is_unanswered: bool) -> Fault {
-        let (message, pause) = match self.governor.pacing.ceilings.get(key) {
+        let (message, pause) = match self.ceiling(key) {
             Some(ceiling) if is_unanswered => (
                 format!(
                     "not sent: --aws-rate allows {ceiling} a second of {key}, and the database has not said in time whether they are used up"
@@ -399,7 +404,7 @@ impl Paced {
         };
         let reads = &self.reads;
         let of_scope = reads.of_scope(&key.scope);
-        let has_ceiling = reads.governor.pacing.ceilings.contains_key(&key);
+        let has_ceiling = reads.ceiling(&key).is_some();
         let is_awaited = urgency == Urgency::Awaited;
         let deadline = Instant::now()
             + match is_awaited {
@@ -701,6 +706,18 @@ mod tests {
         }
     }
 
+    /// An operator's ceiling, in reads per second.
+    fn ceiling(rate: f64) -> Pacing {
+        let key = RateKey {
+            scope: scope().key(),
+            class: CallClass::Reads,
+        };
+        Pacing {
+            ceilings: [(key, rate)].into(),
+            ..Pacing::default()
+        }
+    }
+
     fn reads(pacing: Pacing) -> Arc<Reads> {
         let clock: Arc<dyn Clock> = Arc::new(RuntimeClock(Instant::now()));
         Reads::new(Arc::new(Memory::default()), clock, pacing)
@@ -730,15 +747,7 @@ mod tests {
     /// An operator allows one read in a thousand seconds.
     #[tokio::test(start_paused = true)]
     async fn a_read_beyond_the_ceiling_is_not_made() {
-        let key = RateKey {
-            scope: scope().key(),
-            class: CallClass::Reads,
-        };
-        let pacing = Pacing {
-            ceilings: [(key, 0.001)].into(),
-            ..Pacing::default()
-        };
-        let (reads, aws) = (reads(pacing), Aws::taking(10_000.0));
+        let (reads, aws) = (reads(ceiling(0.001)), Aws::taking(10_000.0));
         let awaited = reads.of(Arc::clone(&aws) as _, Urgency::Awaited);
         for _ in 0..2 {
             list(awaited.as_ref()).await.unwrap();
@@ -767,15 +776,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_slow_store_holds_up_reads_for_a_moment_unless_they_have_a_ceiling() {
         const COUNT: usize = 20;
-        let key = RateKey {
-            scope: scope().key(),
-            class: CallClass::Reads,
-        };
-        let ceilings = Pacing {
-            ceilings: [(key, 5.0)].into(),
-            ..Pacing::default()
-        };
-        for (pacing, has_ceiling) in [(Pacing::default(), false), (ceilings, true)] {
+        for (pacing, has_ceiling) in [(Pacing::default(), false), (ceiling(5.0), true)] {
             let (store, aws) = (Arc::new(Slow::default()), Aws::taking(10_000.0));
             let clock: Arc<dyn Clock> = Arc::new(RuntimeClock(Instant::now()));
             let reads = Reads::new(Arc::clone(&store) as _, clock, pacing);
