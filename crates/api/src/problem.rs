@@ -1,7 +1,5 @@
 //! The only place where a failure becomes a status and an ARM error body.
 
-use std::time::Duration;
-
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::http::header::{ALLOW, CONTENT_LENGTH, RETRY_AFTER};
@@ -243,15 +241,10 @@ impl From<Fault> for Problem {
         };
         let problem = Self::new(status, failure);
         match fault.retry_after {
-            Some(pause) => problem.again_after(whole_seconds(pause)),
+            Some(pause) => problem.again_after(ucp_rates::seconds(pause)),
             None => problem,
         }
     }
-}
-
-/// `Retry-After` has no fractions of seconds.
-fn whole_seconds(pause: Duration) -> u64 {
-    pause.as_secs() + u64::from(pause.subsec_nanos() > 0)
 }
 
 impl From<InvalidId> for Problem {
