@@ -2,6 +2,7 @@
 
 mod at_rest;
 mod old_plans;
+mod old_waits;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
