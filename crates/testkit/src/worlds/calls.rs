@@ -72,8 +72,7 @@ impl CloudControl for Calls {
         if let Some(believed) = &self.believed {
             believed.created();
         }
-        let token = client_token.to_string();
-        let is_this = |entry: &LogEntry| entry.client_token.as_ref() == Some(&token);
+        let is_this = bears(&client_token);
         let inner = &self.inner;
         let call = inner.create_resource(scope, type_name, desired_state, client_token);
         self.in_time(Action::CreateResource, is_this, call).await
@@ -87,8 +86,7 @@ impl CloudControl for Calls {
         patch: &str,
         client_token: ClientToken,
     ) -> Result<Progress, Fault> {
-        let token = client_token.to_string();
-        let is_this = |entry: &LogEntry| entry.client_token.as_ref() == Some(&token);
+        let is_this = bears(&client_token);
         let inner = &self.inner;
         let call = inner.update_resource(scope, type_name, identifier, patch, client_token);
         self.in_time(Action::UpdateResource, is_this, call).await
@@ -101,8 +99,7 @@ impl CloudControl for Calls {
         identifier: &Identifier,
         client_token: ClientToken,
     ) -> Result<Progress, Fault> {
-        let token = client_token.to_string();
-        let is_this = |entry: &LogEntry| entry.client_token.as_ref() == Some(&token);
+        let is_this = bears(&client_token);
         let inner = &self.inner;
         let call = inner.delete_resource(scope, type_name, identifier, client_token);
         self.in_time(Action::DeleteResource, is_this, call).await
@@ -157,8 +154,7 @@ impl CloudControl for Calls {
         scope: &Scope,
         request_token: &RequestToken,
     ) -> Result<Progress, Fault> {
-        let is_this =
-            |entry: &LogEntry| entry.request_token.as_deref() == Some(request_token.as_str());
+        let is_this = is_of(request_token);
         let call = self.inner.get_resource_request_status(scope, request_token);
         self.in_time(Action::GetResourceRequestStatus, is_this, call)
             .await
@@ -179,10 +175,20 @@ impl CloudControl for Calls {
         scope: &Scope,
         request_token: &RequestToken,
     ) -> Result<Progress, Fault> {
-        let is_this =
-            |entry: &LogEntry| entry.request_token.as_deref() == Some(request_token.as_str());
+        let is_this = is_of(request_token);
         let call = self.inner.cancel_resource_request(scope, request_token);
         self.in_time(Action::CancelResourceRequest, is_this, call)
             .await
     }
+}
+
+/// Whether an entry in the log is of the change with this token.
+fn bears(token: &ClientToken) -> impl Fn(&LogEntry) -> bool + use<> {
+    let token = token.to_string();
+    move |entry| entry.client_token.as_ref() == Some(&token)
+}
+
+/// Whether an entry in the log is of a call about this request.
+fn is_of(request: &RequestToken) -> impl Fn(&LogEntry) -> bool {
+    |entry| entry.request_token.as_deref() == Some(request.as_str())
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use ucp_cpu_pool::CpuPool;
-use ucp_engine::{Abandoned, Nudges, Sweeper, Watcher};
+use ucp_engine::{Abandoned, Sweeper, Watcher};
 use ucp_model::{Clock, GroupId, Identifier, ProvisioningState, Reference, Target, Timestamp};
 use ucp_simulator::ResourceSnapshot;
 use ucp_simulator::faults::Effect;
@@ -161,6 +161,7 @@ impl<'a> Play<'a> {
             self.forgotten.clone(),
         );
         let (coverage, believed) = (self.coverage.clone(), self.believed.clone());
+        let name = format!("process {}", self.next_process);
         let builder = match self.story.pace.pacing() {
             None => builder,
             Some(pacing) => builder.paced(pacing),
@@ -169,7 +170,7 @@ impl<'a> Play<'a> {
             .judged_in(CpuPool::of_the_caller())
             .without_broker()
             .ahead_by(self.story.ahead_ms[of])
-            .named(&format!("process {}", self.next_process))
+            .named(&name)
             .observed_by(Arc::clone(&fate) as _)
             .through(Arc::new(move |inner, aws| {
                 Arc::new(Calls {
@@ -181,12 +182,11 @@ impl<'a> Play<'a> {
             }));
         let world = builder.build().await;
         world.tolerate_log("WARN ");
-        let engine = Arc::clone(&world.node.workers.engine);
-        let watcher = Watcher::new(engine, Nudges::default());
+        let watcher = world.watcher(&name).watching_from(WATCHED_FROM);
         Running {
             world,
             fate,
-            watcher: watcher.watching_from(WATCHED_FROM),
+            watcher,
             steps: JoinSet::new(),
         }
     }
