@@ -103,6 +103,36 @@ fn a_watched_request_that_takes_too_long_is_cancelled() {
     );
 }
 
+/// An import names what a create of unknown outcome has made, and does not say that it is to be owned (found by seed 162705).
+#[test]
+fn an_import_owns_what_the_undecided_create_has_made() {
+    replay(
+        r#"{
+  "seed": 162705, "aheadMs": [0], "weave": 0, "pace": "ceilings",
+  "faults": [
+    {"match":{},"probability":1.0,"effect":{"kind":"lag","leastMillis":58,"mostMillis":14857}},
+    {"match":{},"probability":0.15,"effect":{"kind":"refuse","exception":"ThrottlingException","message":""}},
+    {"match":{},"probability":0.1,"effect":{"kind":"dropReply"}},
+    {"match":{"operation":"GetResource"},"probability":0.3,"effect":{"kind":"refuse","exception":"ResourceNotFoundException","message":""}},
+    {"match":{"operation":"CreateResource"},"probability":0.2,"effect":{"kind":"fail","errorCode":"ServiceTimeout","message":"","identifier":"hidden","change":"made"}},
+    {"match":{"operation":"CreateResource"},"probability":0.2,"effect":{"kind":"fail","errorCode":"ServiceTimeout","message":"","identifier":"hidden","change":"notMade"}},
+    {"match":{"operation":"CreateResource"},"probability":0.2,"effect":{"kind":"refuse","exception":"ClientTokenConflictException","message":""}},
+    {"match":{"operation":"CreateResource"},"probability":0.2,"effect":{"kind":"dropReply"}}
+  ],
+  "acts": [
+    {"ask":{"what":{"put":{"alias":"l3","properties":{"LogGroupName":"one"},"owned":false}},"by":0,"way":"meanwhile"}},
+    {"ask":{"what":{"put":{"alias":"other/v1","properties":{"CidrBlock":"10.3.0.0/16","Tags":[{"Key":"team","Value":"net"}]},"owned":false}},"by":0,"way":"toTheEnd"}},
+    {"ask":{"what":{"apply":{"tag":"a","subnet":true}},"by":0,"way":"notWaiting"}},
+    {"ask":{"what":{"put":{"alias":"l3","properties":{"LogGroupName":"one","RetentionInDays":14},"owned":false}},"by":0,"way":"meanwhile"}},
+    {"vanish":7},
+    {"ask":{"what":{"put":{"alias":"other/v1","properties":{"CidrBlock":"10.3.0.0/16","Tags":[{"Key":"team","Value":"net"}]},"owned":false}},"by":0,"way":"toTheEnd"}},
+    {"ask":{"what":{"import":{"alias":"l3","place":9,"owned":false}},"by":0,"way":"toTheEnd"}},
+    {"ask":{"what":{"forget":"l3"},"by":0,"way":"toTheEnd"}}
+  ]
+}"#,
+    );
+}
+
 /// A search that cannot fail proves nothing.
 #[test]
 fn a_claim_that_forgets_its_lease_is_found() {

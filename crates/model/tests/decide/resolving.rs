@@ -47,6 +47,29 @@ fn finish(operation: &Operation, observation: Observation, now: Timestamp) -> re
     }
 }
 
+/// An import decides the alias. What bears the mark was made by the create, also if the caller does not say so.
+#[test]
+fn an_import_takes_what_the_create_has_made() {
+    let unknown = Some(ProvisioningState::Unknown);
+    for (state_before, bears_mark, owned) in [
+        (unknown, true, true),
+        (unknown, false, false),
+        (None, true, false),
+    ] {
+        let import = Operation {
+            identifier: Some(name("vpc-1")),
+            state_before,
+            bears_mark,
+            ..operation(Kind::Import)
+        };
+        let found = marked(Ownership::Ours, PlanOutcome::Nothing);
+        let Next::Finish(finish) = decide(&import, found, START, chance(9)).next else {
+            panic!("it does not end");
+        };
+        assert_eq!(finish.reference, ReferenceChange::Applied { owned });
+    }
+}
+
 /// Whose it is decides.
 #[test]
 fn what_is_there_is_ours_by_proof_only() {

@@ -16,7 +16,8 @@ use super::step::Step;
 use super::work::Kind;
 use super::{concluding, marking, replacing, submitting};
 use crate::{
-    Action, Detail, ErrorCode, Failure, Fault, Identifier, Ownership, RetryClass, Setback,
+    Action, Detail, ErrorCode, Failure, Fault, Identifier, Ownership, ProvisioningState,
+    RetryClass, Setback,
 };
 
 /// Decides after the first look, before anything was sent.
@@ -73,13 +74,15 @@ fn absent(step: &Step<'_>, plan: PlanOutcome) -> Decision {
 }
 
 /// Decides after the look of an import, which never changes the resource. Its declaration is unknown, so there is no
-/// baseline and a later put removes nothing.
+/// baseline and a later put removes nothing. What a create of unknown outcome has made belongs to its reference.
 fn imported(step: &Step<'_>, presence: Presence) -> Decision {
     let operation = step.operation;
     let name = operation.identifier.as_ref().map_or("", Identifier::as_str);
     match presence {
         Presence::Present { live, .. } => {
-            let owned = operation.options.take_ownership;
+            let was_unknown = operation.state_before == Some(ProvisioningState::Unknown);
+            let has_made_it = was_unknown && operation.bears_mark;
+            let owned = operation.options.take_ownership || has_made_it;
             step.succeed(
                 ReferenceChange::Applied { owned },
                 Some(live),
