@@ -24,7 +24,8 @@ use crate::governor::{Governor, Pacing};
 
 /// How long reads are paced after a refusal.
 const PACED_FOR: Duration = Duration::from_secs(60);
-/// How long a read waits for its turn, and is made again if AWS refuses it, that a person waits for. Then its last reply counts.
+/// How long a read waits for its turn, and is made again if AWS refuses it, that a person waits for. Then its last reply
+/// counts, or it is made all the same, if there was no such read a moment ago.
 const PATIENCE: Duration = Duration::from_millis(1_800);
 /// How long one waits for its turn that nobody waits for. Then it is not made: its operation comes back later.
 const LONG_PATIENCE: Duration = Duration::from_secs(10);
@@ -32,6 +33,9 @@ const LONG_PATIENCE: Duration = Duration::from_secs(10);
 const ANSWERED_WITHIN: Duration = Duration::from_millis(500);
 /// How long a bucket counts as one that does not answer.
 const UNANSWERED_FOR: Duration = Duration::from_secs(5);
+/// The pauses between two reads that are made without their turn, and when AWS has refused one of them.
+const LATE_EVERY: Duration = Duration::from_millis(100);
+const LATE_AGAIN: Duration = Duration::from_secs(1);
 /// The pauses between two looks at what buckets have not been told.
 const TOLD_EVERY: Duration = Duration::from_millis(500);
 /// The pauses between two questions to a bucket.
@@ -92,6 +96,8 @@ struct Count {
     since: Timestamp,
     /// Until when their bucket counts as one that does not answer. Nobody asks it, unless it has a ceiling.
     unanswered_until: Option<Instant>,
+    /// From when on another read may be made without its turn.
+    late_from: Option<Instant>,
 }
 
 impl OfScope {
@@ -116,6 +122,16 @@ impl Count {
     fn is_unanswered(&self) -> bool {
         self.unanswered_until
             .is_some_and(|until| until > Instant::now())
+    }
+
+    /// Returns whether a read may be made without its turn now. AWS may take more than the bucket knows.
+    fn may_be_late(&mut self) -> bool {
+        let now = Instant::now();
+        let may = self.late_from.is_none_or(|from| from <= now);
+        if may {
+            self.late_from = Some(now + LATE_EVERY);
+        }
+        may
     }
 
     fn taken(&mut self, now: Timestamp) {
@@ -309,8 +325,15 @@ impl Reads {
         }
     }
 
-    /// Notes what came of a read. Returns whether AWS has refused it for coming too early.
-    async fn called<T>(&self, key: &RateKey, of_scope: &OfScope, reply: &Result<T, Fault>) -> bool {
+    /// Notes what came of a read. Returns whether AWS has refused it for coming too early. That says nothing about the rate if
+    /// it was late: the bucket had not given it.
+    async fn called<T>(
+        &self,
+        key: &RateKey,
+        of_scope: &OfScope,
+        is_late: bool,
+        reply: &Result<T, Fault>,
+    ) -> bool {
         let now = self.clock.now();
         let class = reply.as_ref().map_err(|fault| fault.class).err();
         let is_refused = class == Some(FaultClass::Throttled);
@@ -329,12 +352,17 @@ impl Reads {
         }
         let report = CallReport {
             taken: u32::from(is_taken),
-            refused: u32::from(is_refused),
+            refused: u32::from(is_refused && !is_late),
+            unbudgeted: u32::from(is_taken && is_late),
             ..CallReport::default()
         };
         self.governor.note(key, report);
         if !is_refused {
             return false;
+        }
+        if is_late {
+            of_scope.count().late_from = Some(Instant::now() + LATE_AGAIN);
+            return true;
         }
         self.governor.drop_ahead(key);
         if of_scope.count().is_unanswered() {
@@ -420,7 +448,7 @@ impl Paced {
             let is_sent = match outcome {
                 Outcome::Given => true,
                 Outcome::Unknown => !has_ceiling,
-                Outcome::TooLate => is_awaited && !has_ceiling,
+                Outcome::TooLate => is_awaited && !has_ceiling && of_scope.count().may_be_late(),
             };
             if !is_sent {
                 let is_unanswered = outcome == Outcome::Unknown || of_scope.count().is_unanswered();
@@ -428,7 +456,8 @@ impl Paced {
             }
             let reply = call().await;
             let is_budgeted = outcome == Outcome::Given;
-            let is_refused = reads.called(&key, &of_scope, &reply).await;
+            let is_late = outcome == Outcome::TooLate;
+            let is_refused = reads.called(&key, &of_scope, is_late, &reply).await;
             if !is_refused || !is_awaited || Instant::now() + LONGEST_PAUSE >= deadline {
                 return reply;
             }
@@ -832,20 +861,64 @@ mod tests {
             let began = Instant::now();
             for _ in 0..COUNT {
                 let cloud = Arc::clone(&cloud);
-                lists.spawn(async move { list(cloud.as_ref()).await });
+                lists.spawn(async move { (list(cloud.as_ref()).await, began.elapsed()) });
             }
             let replies = lists.join_all().await;
             assert!(began.elapsed() <= patience + Duration::from_millis(100));
-            let faults = replies.iter().filter_map(|reply| reply.as_ref().err());
-            let unsent = faults.filter(|it| it.message.starts_with("not sent: AWS"));
-            let unsent = unsent.count();
+            let is_unsent = |reply: &Result<_, Fault>| {
+                let fault = reply.as_ref().err();
+                fault.is_some_and(|it| it.message.starts_with("not sent: AWS"))
+            };
+            let unsent = replies.iter().filter(|(reply, _)| is_unsent(reply)).count();
+            let is_late = |after: &Duration| *after > patience;
+            let late = replies
+                .iter()
+                .filter(|(reply, after)| !is_unsent(reply) && is_late(after));
+            let late = late.count();
             let (taken, refused) = aws.counts();
+            assert!(unsent > 0);
             match urgency {
-                Urgency::Awaited => assert!(unsent == 0 && taken + refused >= COUNT),
+                Urgency::Awaited => assert!(late == 1 && unsent + taken + refused >= COUNT),
                 Urgency::Shared | Urgency::Background => {
-                    assert_eq!((unsent > 0, unsent + taken + refused), (true, COUNT))
+                    assert_eq!((late, unsent + taken + refused), (0, COUNT))
                 }
             }
+        }
+    }
+
+    /// More is read than AWS takes, for a minute, and then less.
+    #[tokio::test(start_paused = true)]
+    async fn it_gets_over_a_rush() {
+        const RATE: f64 = 10.0;
+        const SECOND: Duration = Duration::from_secs(1);
+        let (reads, aws) = (reads(Pacing::default()), Aws::taking(RATE));
+        for wanted in [12_u32, 30] {
+            let (rush, calm) = (60 * wanted, 60 * 6);
+            let mut lists = tokio::task::JoinSet::new();
+            aws.counts();
+            for _ in 0..rush {
+                let cloud = reads.of(Arc::clone(&aws) as _, Urgency::Awaited);
+                lists.spawn(async move { list(cloud.as_ref()).await });
+                sleep(SECOND / wanted).await;
+            }
+            let answered = lists.join_all().await;
+            let answered = answered.iter().filter(|reply| reply.is_ok()).count();
+            let (taken, refused) = aws.counts();
+            println!("{wanted}/s: {answered} of {rush}; {taken} taken, {refused} refused");
+            assert_eq!(answered, taken);
+            assert!(taken >= 480, "{wanted}/s: {taken} of 600");
+            assert!(refused <= taken / 5, "{wanted}/s: {refused} refused");
+            let mut slow = 0;
+            for _ in 0..calm {
+                let cloud = reads.of(Arc::clone(&aws) as _, Urgency::Awaited);
+                let began = Instant::now();
+                list(cloud.as_ref()).await.unwrap();
+                let took = began.elapsed();
+                slow += u32::from(took > SECOND / 4);
+                sleep((SECOND / 6).saturating_sub(took)).await;
+            }
+            println!("{wanted}/s: {slow} of {calm} were slow");
+            assert!(slow <= 60, "{wanted}/s: {slow} were slow");
         }
     }
 

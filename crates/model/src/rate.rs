@@ -79,7 +79,7 @@ pub struct CallReport {
     pub refused: u32,
     /// How many changes have failed since the service of their type takes no more.
     pub failed: u32,
-    /// How many were made without budget, which is taken from the bucket afterwards.
+    /// How many of those that were taken or refused were made without budget, which is taken from the bucket afterwards.
     pub unbudgeted: u32,
     /// How many were taken from the bucket and not made.
     pub unused: u32,
@@ -123,6 +123,8 @@ const DISAGREEMENT: Duration = Duration::from_secs(5);
 /// The time in which somebody asks again whose read waits, besides the time that the bucket needs for a call.
 const ASKED_AGAIN: Duration = Duration::from_millis(300);
 const ASKED_AGAIN_MIN: Duration = Duration::from_millis(500);
+/// After which time what is known of reads says nothing any more, since nobody has paced them.
+const LAPSED_AFTER: Duration = Duration::from_secs(60);
 /// How many calls in a row may go before those that nobody waits for.
 const FIRSTS_MAX: u32 = 3;
 /// The time between two releases of what waits.
@@ -149,6 +151,9 @@ pub struct RateBucket {
     counted_from: Option<Timestamp>,
     /// How many calls AWS has taken since then.
     taken: u64,
+    /// How many of the calls since then were made without budget.
+    #[serde(default)]
+    unbudgeted: u64,
     /// When the last of those is due that were released.
     released_until: Timestamp,
     /// The calls that are left for those that a person waits for.
@@ -182,6 +187,7 @@ impl RateBucket {
             slowed_at: None,
             counted_from: None,
             taken: 0,
+            unbudgeted: 0,
             released_until: now,
             reserve: 0.0,
             firsts: 0,
@@ -201,6 +207,11 @@ impl RateBucket {
         };
         bucket.tokens = bucket.capacity();
         bucket
+    }
+
+    /// Returns whether reads were not paced for so long that what is known of them says nothing any more.
+    pub fn has_lapsed(&self, now: Timestamp) -> bool {
+        self.reserve > 0.0 && now.since(self.settled_at) > LAPSED_AFTER
     }
 
     /// Returns the calls per second that it gives now.
@@ -239,6 +250,7 @@ impl RateBucket {
             self.counted_from = None;
         }
         self.taken = self.taken.saturating_add(u64::from(report.taken));
+        self.unbudgeted = (self.unbudgeted).saturating_add(u64::from(report.unbudgeted));
         if report.refused > 0 {
             self.slow_down(now);
         } else if report.failed > 0 {
@@ -302,8 +314,10 @@ impl RateBucket {
         let learned = match counted {
             Some(time) => {
                 #[expect(clippy::cast_precision_loss, reason = "a rate has few digits")]
-                let seen = self.taken as f64 / time.as_secs_f64();
-                seen.min(self.rate)
+                let per_second = |calls: u64| calls as f64 / time.as_secs_f64();
+                // AWS may have saved some up.
+                let made = self.rate + per_second(self.unbudgeted);
+                per_second(self.taken).min(made)
             }
             None => self.learned.unwrap_or(self.rate),
         };
@@ -311,7 +325,7 @@ impl RateBucket {
         let is_seen = counted.is_some() || self.learned.is_some() || self.reserve == 0.0;
         self.learned = is_seen.then_some(learned);
         self.counted_from = Some(now);
-        self.taken = 0;
+        (self.taken, self.unbudgeted) = (0, 0);
         self.halve(now);
     }
 

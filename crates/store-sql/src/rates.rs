@@ -99,8 +99,7 @@ impl Rates for Sql {
                 return Err(Error::Corrupt("a bucket was not written".to_owned()).into());
             };
             // One that cannot be read, such as that of a later version, begins anew.
-            let bucket = from_json(row.get("bucket")?);
-            let mut bucket = bucket.unwrap_or_else(|_| ask.new_bucket(now));
+            let mut bucket = ask.bucket(from_json(row.get("bucket")?).ok(), now);
             bucket.settle(ask.report, ask.ceiling, now);
             let (mut released, mut is_waited_for) = (0, row.flag("is_waited_for")?);
             if is_waited_for && bucket.is_empty() {

@@ -30,6 +30,12 @@ pub struct Ask {
 }
 
 impl Ask {
+    /// Returns the bucket that is asked: the one that is `kept`, if there is one and it has not lapsed.
+    pub fn bucket(&self, kept: Option<RateBucket>, now: Timestamp) -> RateBucket {
+        let kept = kept.filter(|kept| self.begins_at.is_none() || !kept.has_lapsed(now));
+        kept.unwrap_or_else(|| self.new_bucket(now))
+    }
+
     /// Returns the bucket as it is made.
     pub fn new_bucket(&self, now: Timestamp) -> RateBucket {
         match self.begins_at {

@@ -14,7 +14,7 @@ impl Rates for Memory {
     async fn pace(&self, key: &RateKey, ask: &Ask, now: Timestamp) -> Result<Pace, Error> {
         let mut tables = self.tables();
         let kept = tables.rates.get(key).map(|kept| kept.bucket.clone());
-        let mut bucket = kept.unwrap_or_else(|| ask.new_bucket(now));
+        let mut bucket = ask.bucket(kept, now);
         bucket.settle(ask.report, ask.ceiling, now);
         let waiting = waiting(&tables, key);
         let count = u32::try_from(waiting.values().map(Vec::len).sum::<usize>());
