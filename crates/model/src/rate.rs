@@ -3,8 +3,9 @@
 //! A bucket begins slowly and gives half as much again each second, as long as more is asked of it than it gives (slow start).
 //! When AWS refuses a call for coming too early, the rate is halved, and grows by equal amounts from there: first back to
 //! just below the rate that AWS was seen to take, then by little, to find out whether AWS takes more (additive increase,
-//! multiplicative decrease). If calls wait all the time between two refusals, AWS's own bucket goes from empty to empty, so
-//! the calls that it takes in between are its rate.
+//! multiplicative decrease). If AWS refuses none for a while, it takes much more than it did, and the rate grows by a share of
+//! itself. If calls wait all the time between two refusals, AWS's own bucket goes from empty to empty, so the calls that it
+//! takes in between are its rate.
 
 use std::fmt;
 use std::str::FromStr;
@@ -112,6 +113,9 @@ const PROBED_FROM: f64 = 0.95;
 /// The seconds in which a rate grows by the learned rate, below what is probed and while it is probed.
 const RECOVERY_SECS: f64 = 4.0;
 const PROBING_SECS: f64 = 100.0;
+/// The seconds of probing without a refusal after which the rate grows by a share of itself, and by how much in a second.
+const PROBED_SECS: f64 = 60.0;
+const PROBING: f64 = 1.05;
 /// Refusals in this time are one event: the calls were made before the first of them was known.
 const ONE_EVENT: Duration = Duration::from_secs(1);
 /// Failures of services in this time are one event: the changes began before the first of them had failed.
@@ -154,6 +158,9 @@ pub struct RateBucket {
     /// How many of the calls since then were made without budget.
     #[serde(default)]
     unbudgeted: u64,
+    /// For how many seconds the rate has grown beyond what AWS was seen to take, without a refusal.
+    #[serde(default)]
+    probed_secs: f64,
     /// When the last of those is due that were released.
     released_until: Timestamp,
     /// The calls that are left for those that a person waits for.
@@ -188,6 +195,7 @@ impl RateBucket {
             counted_from: None,
             taken: 0,
             unbudgeted: 0,
+            probed_secs: 0.0,
             released_until: now,
             reserve: 0.0,
             firsts: 0,
@@ -299,7 +307,14 @@ impl RateBucket {
                 let back = self.rate + learned / RECOVERY_SECS * seconds;
                 back.min(learned * PROBED_FROM)
             }
-            Some(learned) => self.rate + learned / PROBING_SECS * seconds,
+            Some(learned) => {
+                self.probed_secs += seconds;
+                let little = self.rate + learned / PROBING_SECS * seconds;
+                match self.probed_secs > PROBED_SECS {
+                    true => little.max(self.rate * PROBING.powf(seconds)),
+                    false => little,
+                }
+            }
         };
     }
 
@@ -345,6 +360,7 @@ impl RateBucket {
 
     fn halve(&mut self, now: Timestamp) {
         self.slowed_at = Some(now);
+        self.probed_secs = 0.0;
         self.rate /= 2.0;
     }
 
@@ -669,6 +685,19 @@ mod tests {
         let after = refuse_all(&mut bucket, before.end, Duration::from_secs(120));
         let run = run_from(&mut bucket, after, 5.0, 5.0, 200);
         assert!(run.seconds <= 60.0, "{} s", run.seconds);
+    }
+
+    /// Others have used up what AWS takes, and stop.
+    #[test]
+    fn it_soon_uses_what_others_leave() {
+        let mut bucket = RateBucket::new(START);
+        let beside = run_from(&mut bucket, START, 0.2, 1.0, 120);
+        let learned = bucket.learned.unwrap();
+        assert!((0.1..=0.3).contains(&learned), "{learned} a second");
+        let alone = run_from(&mut bucket, beside.end, 5.0, 5.0, 400);
+        assert!(alone.seconds <= 80.0 + 180.0, "{} s", alone.seconds);
+        let next = run_from(&mut bucket, alone.end, 5.0, 5.0, 200);
+        assert!(next.seconds <= 60.0, "{} s", next.seconds);
     }
 
     #[test]
