@@ -1,5 +1,6 @@
 //! What is sent to AWS is paced: as fast as AWS takes it, group by group.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
@@ -8,7 +9,10 @@ use ucp_engine::Pacing;
 use ucp_model::{CallClass, Clock, RateKey};
 use ucp_simulator::Action;
 use ucp_simulator::faults::{Effect, Sharing, fault};
-use ucp_testkit::{ACCOUNT, REGION, Reply, StoreKind, World, apply, on_every_store};
+use ucp_store::Store;
+use ucp_store_sql::Sql;
+use ucp_store_sql::testing::database;
+use ucp_testkit::{ACCOUNT, REGION, Reply, StoreKind, World, apply, cipher, on_every_store};
 
 const LOG_GROUP: &str = "AWS.Logs/LogGroup";
 
@@ -125,6 +129,45 @@ async fn what_waits_for_its_turn_says_so(kind: StoreKind) {
     assert!(next > world.clock.now() && next < world.clock.now().after(Duration::from_secs(60)));
     world.settle().await;
     assert_eq!(ended(&world, &[first, second]).await, 2);
+    world.finish().await;
+}
+
+/// Where an operator has set a ceiling, nothing is sent as long as nobody can say whether it is used up.
+#[tokio::test]
+async fn nothing_is_sent_without_the_bucket_of_a_ceiling() {
+    let Some(database) = database().await else {
+        return;
+    };
+    let store = Sql::connect_postgres(&database.url()).await;
+    let store: Arc<dyn Store> = Arc::new(store.expect("a store").sealed_with(cipher()));
+    let key = RateKey {
+        scope: format!("{ACCOUNT}/{REGION}"),
+        class: CallClass::Mutations,
+    };
+    let pacing = Pacing {
+        ceilings: [(key, 1.0)].into(),
+        ..Pacing::default()
+    };
+    let builder = World::builder().over(&store);
+    let world = builder.paced(pacing).build().await;
+    let mut replies = vec![put(&world, "rg", "a").await];
+    world.settle().await;
+    assert_eq!(creates(&world), 1);
+    world.tolerate_log("the rate is not known");
+    database
+        .restore(
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
+            CREATE TRIGGER refused BEFORE UPDATE ON aws_rates EXECUTE FUNCTION refuse();",
+        )
+        .await;
+    for alias in ["b", "c", "d"] {
+        replies.push(put(&world, "rg", alias).await);
+    }
+    run_for(&world, Duration::from_secs(5)).await;
+    assert_eq!(creates(&world), 1);
+    database.restore("DROP TRIGGER refused ON aws_rates").await;
+    world.settle().await;
+    assert_eq!(ended(&world, &replies).await, replies.len());
     world.finish().await;
 }
 

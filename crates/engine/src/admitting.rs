@@ -1,6 +1,7 @@
 //! Which claimed operations may be stepped now, and which wait for their turn to call AWS.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use tracing::{debug, warn};
 use ucp_cloud::{Fault, FaultClass};
@@ -10,6 +11,9 @@ use ucp_store::{Claimed, Lease};
 
 use crate::engine::Engine;
 use crate::governor::{Governor, key_of};
+
+/// How long operations are left alone that can neither have their turn nor wait for it.
+const HANDED_BACK_FOR: Duration = Duration::from_secs(1);
 
 impl Engine {
     /// Returns those of the claimed operations that may be stepped now. The others wait for their turn.
@@ -47,15 +51,19 @@ impl Engine {
     ) -> Vec<Claimed> {
         let (now, store) = (self.now(), self.store());
         let count = u32::try_from(claimed.len()).unwrap_or(u32::MAX);
+        let has_ceiling = governor.pacing.ceilings.contains_key(key);
         let allowed = match governor.ask(key, count, now) {
             None => 0,
             Some(ask) => match store.pace(key, &ask, now).await {
                 Ok(pace) => governor.given(key, &pace, count, now),
                 Err(error) => {
-                    governor.note(key, ask.report);
-                    // Without the store they end where they stand. And nobody waits for a bucket that cannot be read.
+                    governor.unanswered(key, ask.report, now);
                     warn!(error = %ucp_model::chain(&error), rate = %key, "the rate is not known");
-                    return claimed;
+                    if !has_ceiling {
+                        // Without the store they end where they stand. And nobody waits for a bucket that cannot be read.
+                        return claimed;
+                    }
+                    0
                 }
             },
         };
@@ -69,12 +77,29 @@ impl Engine {
             .map(|claimed| claimed.lease.clone())
             .collect();
         if let Err(error) = store.wait_for_turn(&leases, key, now).await {
-            // Steps give their leases back when the store is there again, or find that they do wait.
             warn!(error = %ucp_model::chain(&error), "operations do not wait for their turn");
-            return admitted.into_iter().chain(waiting).collect();
+            let kept = match has_ceiling {
+                true => self.hand_back(waiting, now).await,
+                false => waiting,
+            };
+            // Steps give their leases back when the store is there again, or find that they do wait.
+            return admitted.into_iter().chain(kept).collect();
         }
         governor.is_waited_for(key, now);
         admitted
+    }
+
+    /// Gives the leases of operations back for a moment. Returns those that cannot be given back, since the store is away.
+    async fn hand_back(&self, claimed: Vec<Claimed>, now: Timestamp) -> Vec<Claimed> {
+        let not_before = now.after(HANDED_BACK_FOR);
+        let mut claimed = claimed.into_iter();
+        while let Some(next) = claimed.next() {
+            let handed_back = self.store().hand_back(&next.lease, not_before).await;
+            if handed_back.is_err() {
+                return std::iter::once(next).chain(claimed).collect();
+            }
+        }
+        Vec::new()
     }
 
     /// Lets those who wait have their turn, and tells the buckets what came of calls. Returns how many are due then.
@@ -100,7 +125,7 @@ impl Engine {
                 }
                 // The other buckets do not wait for this one.
                 Err(error) => {
-                    governor.note(&key, ask.report);
+                    governor.unanswered(&key, ask.report, now);
                     warn!(error = %ucp_model::chain(&error), rate = %key, "the rate is not known");
                 }
             }

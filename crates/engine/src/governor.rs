@@ -20,6 +20,8 @@ const AHEAD_MAX: u32 = 64;
 const DISCOVERY: Duration = Duration::from_secs(2);
 /// How long what came of calls is known to this process alone, at most, while somebody asks for budget.
 const REPORTED_AFTER: Duration = Duration::from_secs(1);
+/// How long a bucket is not asked that has not answered.
+const ASKED_AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// The longest time for which a bucket is not asked that somebody waits for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// How long a bucket is remembered that nobody asks.
@@ -180,6 +182,15 @@ impl Governor {
         let mut state = self.state();
         let budget = state.budgets.entry(key.clone()).or_default();
         budget.report = budget.report.with(report);
+    }
+
+    /// Notes that the bucket has not answered. It is told the same later.
+    pub(crate) fn unanswered(&self, key: &RateKey, report: CallReport, now: Timestamp) {
+        self.note(key, report);
+        let mut state = self.state();
+        let budget = state.budgets.entry(key.clone()).or_default();
+        let later = now.after(ASKED_AGAIN_AFTER);
+        budget.next_at = budget.next_at.map(|_| later);
     }
 
     /// Forgets what was taken ahead: AWS takes less than the bucket knew then.

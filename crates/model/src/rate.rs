@@ -129,6 +129,8 @@ const ASKED_AGAIN: Duration = Duration::from_millis(300);
 const ASKED_AGAIN_MIN: Duration = Duration::from_millis(500);
 /// After which time what is known of reads says nothing any more, since nobody has paced them.
 const LAPSED_AFTER: Duration = Duration::from_secs(60);
+/// The most calls that are owed to a ceiling.
+const DEBT_MAX: f64 = 10_000.0;
 /// How many calls in a row may go before those that nobody waits for.
 const FIRSTS_MAX: u32 = 3;
 /// The time between two releases of what waits.
@@ -270,8 +272,12 @@ impl RateBucket {
         let capacity = self.capacity();
         // What is given back was taken before.
         let tokens = refilled.min(capacity) + f64::from(report.unused);
-        // Debts have an end: calls without budget are few, and must not keep others waiting for long.
-        self.tokens = (tokens - f64::from(report.unbudgeted)).max(-capacity);
+        // Calls without budget are few, and must not keep others waiting for long. But a ceiling holds in the long run.
+        let debt_max = match ceiling {
+            Some(_) => DEBT_MAX,
+            None => capacity,
+        };
+        self.tokens = (tokens - f64::from(report.unbudgeted)).max(-debt_max);
         if report.refused > 0 {
             self.tokens = self.tokens.min(0.0);
         }
@@ -698,6 +704,31 @@ mod tests {
         assert!(alone.seconds <= 80.0 + 180.0, "{} s", alone.seconds);
         let next = run_from(&mut bucket, alone.end, 5.0, 5.0, 200);
         assert!(next.seconds <= 60.0, "{} s", next.seconds);
+    }
+
+    /// The second calls of replacements come in bursts.
+    #[test]
+    fn a_ceiling_holds_in_the_long_run() {
+        const CEILING: f64 = 2.0;
+        let mut bucket = RateBucket::new(START);
+        let (mut calls, mut now) = (0, START);
+        for turn in 0..3_000_u32 {
+            now = now.after(RELEASE_INTERVAL);
+            // Half of the calls need no budget, each five seconds.
+            let unbudgeted = if turn % 25 == 0 { 5 } else { 0 };
+            let report = CallReport {
+                taken: unbudgeted,
+                unbudgeted,
+                ..CallReport::default()
+            };
+            bucket.settle(report, Some(CEILING), now);
+            calls += unbudgeted + bucket.take(1_000);
+        }
+        let allowed = CEILING * now.since(START).as_secs_f64();
+        assert!(
+            (0.95..=1.05).contains(&(f64::from(calls) / allowed)),
+            "{calls} of {allowed}"
+        );
     }
 
     #[test]

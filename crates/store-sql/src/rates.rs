@@ -151,8 +151,11 @@ impl Rates for Sql {
         let held = to_json(&held)?;
         transaction!(self, |tx| async {
             let bucket = tx.fetch_optional(GET, values![name.as_str()]).await?;
-            let bucket = bucket.map(|row| from_json::<RateBucket>(row.get("bucket")?));
-            let bucket = bucket.transpose()?.unwrap_or_else(|| RateBucket::new(now));
+            let bucket = bucket.and_then(|row| {
+                let text = row.get("bucket").ok()?;
+                from_json::<RateBucket>(text).ok()
+            });
+            let bucket = bucket.unwrap_or_else(|| RateBucket::new(now));
             let counted = tx
                 .fetch_optional(COUNT, values![name.as_str(), COUNTED_MAX])
                 .await?;

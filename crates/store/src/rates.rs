@@ -80,8 +80,9 @@ pub trait Rates: Send + Sync {
     /// permit.
     async fn pace(&self, key: &RateKey, ask: &Ask, now: Timestamp) -> Result<Pace, Error>;
 
-    /// Releases the leases, and lets the operations wait for their turn, but not for longer than [`LONGEST_WAIT`]. An operation whose lease was lost is left alone. One
-    /// that is to be cancelled or has a permit waits for nothing: its lease is released only.
+    /// Releases the leases, and lets the operations wait for their turn, but not for longer than [`LONGEST_WAIT`]. An operation
+    /// whose lease was lost is left alone. One that is to be cancelled or has a permit waits for nothing: its lease is released
+    /// only. Nobody waits for the lock of the bucket.
     async fn wait_for_turn(
         &self,
         leases: &[Lease],
