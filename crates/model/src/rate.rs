@@ -375,6 +375,11 @@ impl RateBucket {
         self.tokens < 1.0
     }
 
+    /// Puts calls back that were taken and are not needed.
+    pub fn put_back(&mut self, calls: u32) {
+        self.tokens += f64::from(calls);
+    }
+
     /// Takes up to `wanted` calls for which nobody waits, and returns how many there were.
     pub fn take(&mut self, wanted: u32) -> u32 {
         let given = self.take_beyond(self.reserve, wanted);

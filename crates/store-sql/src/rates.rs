@@ -111,10 +111,10 @@ impl Rates for Sql {
                     .await?
                     .map(|row| row.count::<u32>("counted"))
                     .transpose()?;
-
                 let counted = counted.unwrap_or_default();
                 let wanted = bucket.take(counted);
                 released = release(&mut tx, &name, &mut bucket, ask, wanted, now).await?;
+                bucket.put_back(wanted - released);
                 is_waited_for = released < counted || counted == RELEASED_MAX;
             }
             let given = match is_waited_for {
