@@ -4,10 +4,11 @@ use ucp_model::{CallClass, GroupId, RateKey, Scope};
 
 /// Parses `ACCOUNT/REGION/CLASS`.
 pub(crate) fn rate_key(text: &str) -> Result<RateKey, String> {
-    let key = text.parse::<RateKey>().ok();
-    let known = key.filter(|key| {
-        let place = key.scope.split_once('/');
-        place.is_some_and(|(account, region)| Scope::new("aws", account, region).is_ok())
+    let known = text.parse::<RateKey>().ok().and_then(|key| {
+        let (account, region) = key.scope.split_once('/')?;
+        let scope = Scope::new("aws", account, region).ok()?;
+        let (scope, class) = (scope.key(), key.class);
+        Some(RateKey { scope, class })
     });
     let classes = CallClass::ALL.map(CallClass::as_str).join(", ");
     known.ok_or_else(|| {
