@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use ucp_model::{OperationId, RateBucket, RateKey, Served, Timestamp};
-use ucp_store::rules::{in_turn, weight_of};
+use ucp_store::rules::{in_turn, turns_until, weight_of};
 use ucp_store::{Ask, Error, LONGEST_WAIT, Lease, Pace, Rates};
 
 use crate::Sql;
@@ -32,6 +32,15 @@ statements! {
             SELECT id FROM operations WHERE waits_for = $1 AND ended_at IS NULL
             ORDER BY waits_in, waits_since, id LIMIT $2
         ) AS bounded"];
+    /// How many of each group wait, of so many.
+    COUNT_BY_GROUP = ["SELECT waits_in, COUNT(*) AS counted FROM (
+            SELECT waits_in FROM operations WHERE waits_for = $1 AND ended_at IS NULL
+            ORDER BY waits_in, waits_since, id LIMIT $2
+        ) AS bounded GROUP BY waits_in"];
+    /// The groups of operations. These are a JSON array.
+    GROUPS_OF = ["SELECT id, COALESCE(group_key, '') AS of_group FROM operations WHERE id "]
+        postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
+        sqlite "IN (SELECT value FROM json_each($1))";
     /// The groups whose operations wait, from one on. Each is found from the one before it.
     GROUPS = ["WITH RECURSIVE turns(name) AS (
             SELECT (SELECT waits_in FROM operations
@@ -60,17 +69,18 @@ statements! {
     RELEASE = ["UPDATE operations SET waits_for = NULL, has_permit = 1, due_at = "]
         postgres "CAST($1::json ->> id AS BIGINT) WHERE id = ANY(ARRAY(SELECT json_object_keys($1::json)))"
         sqlite "turns.value FROM json_each($1) AS turns WHERE operations.id = turns.key";
-    /// The leases are a JSON array of arrays: the id, the owner and the generation. One that is to be cancelled waits for
+    /// The leases are a JSON array of arrays: the id, the owner, the generation, and when it is likely to have its turn. One that is to be cancelled waits for
     /// nothing, nor does one that has been released meanwhile.
     WAIT = ["UPDATE operations SET lease_owner = NULL, lease_expires_at = NULL,
             waits_for = CASE WHEN cancel_requested_at IS NULL AND has_permit = 0 THEN $2 END,
             due_at = CASE WHEN cancel_requested_at IS NULL AND has_permit = 0 THEN CAST($3 AS BIGINT) ELSE due_at END,
-            waits_in = COALESCE(group_key, ''), waits_since = accepted_at, next_try_at = $4 FROM "]
-        postgres "(SELECT lease->>0 AS id, lease->>1 AS owner, CAST(lease->>2 AS BIGINT) AS generation
+            waits_in = COALESCE(group_key, ''), waits_since = accepted_at, next_try_at = "]
+        postgres "due.next_try_at FROM (SELECT lease->>0 AS id, lease->>1 AS owner, CAST(lease->>2 AS BIGINT) AS generation,
+                    CAST(lease->>3 AS BIGINT) AS next_try_at
                 FROM json_array_elements($1::json) AS leases(lease) ORDER BY 1) AS due
             WHERE operations.id = due.id AND operations.lease_owner = due.owner
                 AND operations.generation = due.generation"
-        sqlite "json_each($1) AS due
+        sqlite "due.value ->> 3 FROM json_each($1) AS due
             WHERE operations.id = due.value ->> 0 AND operations.lease_owner = due.value ->> 1
                 AND operations.generation = due.value ->> 2";
     WAITED_FOR = ["WITH RECURSIVE turns(name) AS (
@@ -140,15 +150,8 @@ impl Rates for Sql {
         now: Timestamp,
     ) -> Result<(), Error> {
         let name = key.to_string();
-        let mut held = Vec::with_capacity(leases.len());
-        for lease in leases {
-            held.push((
-                lease.operation.to_string(),
-                lease.owner.as_str(),
-                generation(lease)?,
-            ));
-        }
-        let held = to_json(&held)?;
+        let ids: Vec<String> = leases.iter().map(|it| it.operation.to_string()).collect();
+        let ids = to_json(&ids)?;
         transaction!(self, |tx| async {
             let bucket = tx.fetch_optional(GET, values![name.as_str()]).await?;
             let bucket = bucket.and_then(|row| {
@@ -156,18 +159,29 @@ impl Rates for Sql {
                 from_json::<RateBucket>(text).ok()
             });
             let bucket = bucket.unwrap_or_else(|| RateBucket::new(now));
-            let counted = tx
-                .fetch_optional(COUNT, values![name.as_str(), COUNTED_MAX])
-                .await?;
-            let before = counted.map(|row| row.count::<u64>("counted")).transpose()?;
-            let more = u64::try_from(leases.len()).unwrap_or(u64::MAX);
-            let behind = before.unwrap_or_default().saturating_add(more);
-            let next_try_at = now.after(bucket.wait_behind(behind));
+            let mut groups: BTreeMap<String, String> = BTreeMap::new();
+            for row in tx.fetch(GROUPS_OF, values![ids.as_str()]).await? {
+                groups.insert(row.get("id")?, row.get("of_group")?);
+            }
+            let mut waiting = BTreeMap::new();
+            let counted = tx.fetch(COUNT_BY_GROUP, values![name.as_str(), COUNTED_MAX]);
+            for row in counted.await? {
+                waiting.insert(row.get("waits_in")?, row.count::<u64>("counted")?);
+            }
+            let mut held = Vec::with_capacity(leases.len());
+            for lease in leases {
+                let id = lease.operation.to_string();
+                let Some(group) = groups.get(&id) else {
+                    continue;
+                };
+                let turns = turns_until(&mut waiting, group);
+                let next_try_at = now.after(bucket.wait_behind(turns)).as_millis();
+                held.push((id, lease.owner.as_str(), generation(lease)?, next_try_at));
+            }
             let values = values![
-                held.as_str(),
+                to_json(&held)?,
                 name.as_str(),
                 now.after(LONGEST_WAIT).as_millis(),
-                next_try_at.as_millis(),
             ];
             tx.execute(WAIT, values).await?;
             Ok(())

@@ -40,7 +40,7 @@ pub use self::plans::{
     used_plan,
 };
 pub use self::predictions::{Predicted, predicted, track_record_key};
-pub use self::rates::{in_turn, weight_of};
+pub use self::rates::{in_turn, turns_until, weight_of};
 pub use self::refactors::{
     BeforeRefactor, Relocated, addresses_of, after_history, audited, deployed, emptied, groups_of,
     held_by, refactored, refuse_status, relocate, undone,

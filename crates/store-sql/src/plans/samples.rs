@@ -826,6 +826,11 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ("rates::GET", (values!["rate-1"], 1)),
         ("rates::SETTLE", (values!["rate-1", "{}"], 1)),
         ("rates::COUNT", (values!["rate-1", 100], 100)),
+        ("rates::COUNT_BY_GROUP", (values!["rate-1", 100], 100)),
+        (
+            "rates::GROUPS_OF",
+            (values![r#"["operation-4001","operation-4002"]"#], 2),
+        ),
         // Each group is found from the one before it.
         (
             "rates::GROUPS",
@@ -845,7 +850,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         (
             "rates::WAIT",
             (
-                values![r#"[["operation-4001","worker",1]]"#, "rate-1", 9_000, 9_000],
+                values![r#"[["operation-4001","worker",1,9000]]"#, "rate-1", 9_000],
                 3,
             ),
         ),

@@ -345,6 +345,7 @@ macro_rules! conformance {
             rates {
                 a_bucket_is_shared
                 what_waits_for_its_turn_is_not_claimed
+                it_is_told_when_it_is_likely_to_have_its_turn
                 what_nobody_releases_is_claimed_in_the_end
                 groups_have_their_turn_one_after_the_other
                 turns_are_shared_by_weight

@@ -185,6 +185,21 @@ pub async fn what_waits_for_its_turn_is_not_claimed(store: Engine) {
     assert!(!claim_one(&store, at(100)).await.has_permit);
 }
 
+/// A group in which many wait does not put off another one, and nobody is told so.
+pub async fn it_is_told_when_it_is_likely_to_have_its_turn(store: Engine) {
+    drain(&store, 2).await;
+    waiting(&store, &["greedy", "greedy", "greedy", "greedy", "rg"]).await;
+    let mut due_at = Vec::new();
+    for number in 1..=5 {
+        let operation = store.get_operation(operation_id(number)).await.unwrap();
+        due_at.push(operation.unwrap().header.due_at);
+    }
+    let last = due_at.pop().unwrap();
+    due_at.sort_unstable();
+    assert!(last > at(2) && last <= due_at[1], "{last} {due_at:?}");
+    assert!(due_at[3] > due_at[1], "{due_at:?}");
+}
+
 /// Should nobody release it, it is claimed after an hour. It waits again, in its place.
 pub async fn what_nobody_releases_is_claimed_in_the_end(store: Engine) {
     drain(&store, 2).await;

@@ -6,7 +6,7 @@ use ucp_model::{GroupId, OperationId, RateBucket, RateKey, Timestamp};
 
 use super::Memory;
 use super::tables::{Bucket, Row, Tables, Waiting};
-use crate::rules::in_turn;
+use crate::rules::{in_turn, turns_until};
 use crate::{Ask, Error, LONGEST_WAIT, Lease, Pace, Rates};
 
 #[async_trait]
@@ -60,23 +60,26 @@ impl Rates for Memory {
         now: Timestamp,
     ) -> Result<(), Error> {
         let mut tables = self.tables();
-        let before: usize = waiting(&tables, key).values().map(Vec::len).sum();
+        let mut counts = BTreeMap::new();
+        for (group, members) in waiting(&tables, key) {
+            counts.insert(group, u64::try_from(members.len()).unwrap_or(u64::MAX));
+        }
         let bucket = tables.rates.get(key).map(|kept| kept.bucket.clone());
         let bucket = bucket.unwrap_or_else(|| RateBucket::new(now));
-        let behind = u64::try_from(before + leases.len()).unwrap_or(u64::MAX);
-        let due_at = now.after(bucket.wait_behind(behind));
         for lease in leases {
             let Ok(row) = tables.leased(lease) else {
                 continue;
             };
             row.slot.held = None;
             let has_permit = row.slot.has_permit;
+            let group = row.operation.work.group_id();
+            let group = group.map(GroupId::key).unwrap_or_default();
             let header = &mut row.operation.header;
             if header.cancel_requested_at.is_some() || has_permit {
                 continue;
             }
             header.waits_for = Some(key.clone());
-            header.due_at = due_at;
+            header.due_at = now.after(bucket.wait_behind(turns_until(&mut counts, &group)));
             row.slot.waiting = Some(Waiting {
                 key: key.clone(),
                 since: header.accepted_at,

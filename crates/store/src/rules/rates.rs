@@ -66,6 +66,17 @@ pub fn weight_of(group: &str, weights: &BTreeMap<String, u32>) -> u32 {
     weights.get(group).copied().unwrap_or(1).max(1)
 }
 
+/// Lets another operation of a group wait, where so many of each group wait, and returns how many have their turn until it has.
+/// Weights are left aside.
+pub fn turns_until(waiting: &mut BTreeMap<String, u64>, group: &str) -> u64 {
+    let own = waiting.entry(group.to_owned()).or_default();
+    *own = own.saturating_add(1);
+    let own = *own;
+    // Of the others, as many go before it as there are of its own.
+    let turns = waiting.values().map(|count| (*count).min(own));
+    turns.fold(0, u64::saturating_add)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,6 +87,16 @@ mod tests {
             ((*group).to_owned(), names.collect())
         };
         groups.iter().map(members).collect()
+    }
+
+    #[test]
+    fn a_group_waits_for_as_many_of_each_other() {
+        let mut waiting = BTreeMap::from([("a".to_owned(), 10_000), ("b".to_owned(), 2)]);
+        let mut turns = |group| turns_until(&mut waiting, group);
+        assert_eq!(turns("c"), 3);
+        assert_eq!(turns("c"), 6);
+        assert_eq!(turns("c"), 8);
+        assert_eq!(turns("a"), 10_006);
     }
 
     #[test]
