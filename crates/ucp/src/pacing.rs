@@ -64,3 +64,15 @@ pub(crate) fn group_weight(text: &str) -> Result<(String, u32), String> {
     let turns = turns.parse().map_err(|_| not_a_weight());
     Ok((group_key(name)?, weight(turns?)?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The key of a scope is in lower case.
+    #[test]
+    fn a_place_is_known_in_any_letters() {
+        let key = rate_key("Prod/us-west-2/reads").expect("a key");
+        assert_eq!(key.to_string(), "prod/us-west-2/reads");
+    }
+}
