@@ -126,6 +126,7 @@ impl World {
                 let deletes = |entry: &LogEntry| {
                     entry.operation == Action::DeleteResource
                         && entry.identifier.as_ref() == Some(&target.2)
+                        && matches!(entry.outcome, "replied" | "dropped" | "hung")
                 };
                 self.aws.latest(deletes).is_some()
             };

@@ -3,13 +3,32 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use ucp_model::ProvisioningState;
+use ucp_model::{CallClass, ProvisioningState};
+use ucp_simulator::Action;
 
 use super::alias::{ALIASES, Alias, NAMES};
 use super::coverage::Coverage;
 use super::play::{Play, is_of};
 use super::story::Wish;
 use crate::world::path_of;
+
+/// The most calls of a class that may be made at once: what the bucket holds, what processes have taken ahead, what their clocks
+/// are apart, and the second calls of operations, which are taken from the bucket afterwards.
+const OWED_MAX: f64 = 10.0;
+
+/// The class of a call; `None` for those that have no budget.
+fn class_of(call: Action) -> Option<CallClass> {
+    match call {
+        Action::CreateResource | Action::UpdateResource | Action::DeleteResource => {
+            Some(CallClass::Mutations)
+        }
+        Action::GetResource
+        | Action::ListResources
+        | Action::GetResourceRequestStatus
+        | Action::ListResourceRequests => Some(CallClass::Reads),
+        _ => None,
+    }
+}
 
 impl Play<'_> {
     /// Lifts the faults, lets everything end, and checks what must be true then.
@@ -18,6 +37,7 @@ impl Play<'_> {
         self.resolve().await;
         self.tell(|| "everything is decided".to_owned());
         self.check_references().await;
+        self.check_ceilings();
         let ended = self.ended().await;
         self.check_deletes(&ended);
         let results = self.world().accepted().await;
@@ -72,6 +92,27 @@ impl Play<'_> {
             statuses.push(reply.body);
         }
         statuses
+    }
+
+    /// AWS is called no faster than the operator says, in the long run.
+    fn check_ceilings(&self) {
+        for (class, per_second) in self.story().pace.ceilings() {
+            let mut log = self.world().aws.log();
+            log.retain(|entry| class_of(entry.operation) == Some(class));
+            log.sort_by_key(|entry| entry.time);
+            let Some(first) = log.first() else { continue };
+            let (mut owed, mut settled_at) = (0.0_f64, first.time);
+            for entry in &log {
+                let paid = entry.time.since(settled_at).as_secs_f64() * per_second;
+                owed = (owed - paid).max(0.0) + 1.0;
+                settled_at = entry.time;
+                let at = entry.time;
+                assert!(
+                    owed <= OWED_MAX,
+                    "too fast: {owed} {class:?} too early, at {at}"
+                );
+            }
+        }
     }
 
     /// What a successful delete was of is gone.

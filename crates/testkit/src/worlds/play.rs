@@ -28,6 +28,8 @@ use crate::{Reply, StoreKind, World};
 
 /// How often all that is due is stepped until a world settles, at most.
 const TURNS_MAX: usize = 20_000;
+/// How often time passes until a request is answered, at most. That is hours.
+const TICKS_MAX: usize = 5_000;
 /// How many operations a process claims at a time.
 const CLAIMS: usize = 3;
 /// Where so many operations wait, they are watched. Worlds have few.
@@ -137,6 +139,11 @@ impl<'a> Play<'a> {
     /// Which faults have struck.
     pub(super) fn coverage(&self) -> &Coverage {
         &self.coverage
+    }
+
+    /// What happens.
+    pub(super) fn story(&self) -> &Story {
+        self.story
     }
 
     /// What the clients have asked for so far.
@@ -317,9 +324,13 @@ impl<'a> Play<'a> {
             Way::NotWaiting => {
                 let asked = self.send(what, by, &request, true).await;
                 let mut pause = FIRST_PAUSE;
-                while self.asked[asked].reply.is_none() {
+                for _ in 0..TICKS_MAX {
+                    if self.asked[asked].reply.is_some() {
+                        return;
+                    }
                     self.tick(&mut pause).await;
                 }
+                self.is_not_answered(&[asked]);
             }
             Way::Twice => {
                 let other = self.process(by + 1);
@@ -372,16 +383,24 @@ impl<'a> Play<'a> {
     /// Lets workers step until requests are answered. The clock moves when that takes time.
     async fn until_answered(&mut self, asked: &[usize]) {
         let mut pause = FIRST_PAUSE;
-        loop {
+        for _ in 0..TICKS_MAX {
             let has_claimed = self.turn().await;
-            let mut asked = asked.iter().map(|number| &self.asked[*number]);
-            if asked.all(|asked| asked.reply.is_some()) {
+            let mut waiting = asked.iter().map(|number| &self.asked[*number]);
+            if waiting.all(|asked| asked.reply.is_some()) {
                 return;
             }
             if !has_claimed {
                 self.tick(&mut pause).await;
             }
         }
+        self.is_not_answered(asked);
+    }
+
+    fn is_not_answered(&self, asked: &[usize]) -> ! {
+        let waiting = asked.iter().map(|number| &self.asked[*number]);
+        let waiting = waiting.filter(|asked| asked.reply.is_none());
+        let waiting: Vec<_> = waiting.map(|asked| &asked.what).collect();
+        panic!("not answered: {waiting:?}");
     }
 
     /// Lets a little time pass, and each time more.
@@ -401,6 +420,9 @@ impl<'a> Play<'a> {
     async fn turn(&mut self) -> bool {
         let mut has_claimed = false;
         for of in 0..self.processes.len() {
+            if let Some(reads) = &self.processes[of].world.node.reads {
+                reads.tell().await;
+            }
             has_claimed |= self.claim(of).await;
         }
         self.go_on().await;

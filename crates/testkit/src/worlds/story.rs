@@ -1,5 +1,7 @@
 //! What happens in a world, as data: a story can be drawn, shortened, printed and told again.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ucp_engine::Pacing;
@@ -42,6 +44,14 @@ pub enum Pace {
 }
 
 impl Pace {
+    /// The most calls of each class per second, if the operator says so.
+    pub(super) fn ceilings(self) -> BTreeMap<CallClass, f64> {
+        match self {
+            Self::Unpaced | Self::Learned => BTreeMap::new(),
+            Self::Ceilings => [(CallClass::Mutations, 1.0), (CallClass::Reads, 4.0)].into(),
+        }
+    }
+
     /// What a process is told about it.
     pub(super) fn pacing(self) -> Option<Pacing> {
         let key = |class| RateKey {
@@ -52,11 +62,11 @@ impl Pace {
             Self::Unpaced => None,
             Self::Learned => Some(Pacing::default()),
             Self::Ceilings => Some(Pacing {
-                ceilings: [
-                    (key(CallClass::Mutations), 1.0),
-                    (key(CallClass::Reads), 4.0),
-                ]
-                .into(),
+                ceilings: self
+                    .ceilings()
+                    .iter()
+                    .map(|(class, rate)| (key(*class), *rate))
+                    .collect(),
                 weights: [(id_of(OTHER_GROUP).key(), 3)].into(),
             }),
         }
