@@ -11,7 +11,7 @@ use ucp_simulator::Action;
 use ucp_simulator::faults::{Effect, Sharing, fault};
 use ucp_store::Store;
 use ucp_store_sql::Sql;
-use ucp_store_sql::testing::database;
+use ucp_store_sql::testing::{TestDatabase, database};
 use ucp_testkit::{ACCOUNT, REGION, Reply, StoreKind, World, apply, cipher, on_every_store};
 
 const LOG_GROUP: &str = "AWS.Logs/LogGroup";
@@ -132,6 +132,49 @@ async fn what_waits_for_its_turn_says_so(kind: StoreKind) {
     world.finish().await;
 }
 
+/// Nobody can write a bucket from now on.
+async fn lock_buckets(database: &TestDatabase) {
+    database
+        .restore(
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
+            CREATE TRIGGER refused BEFORE UPDATE ON aws_rates EXECUTE FUNCTION refuse();",
+        )
+        .await;
+}
+
+async fn unlock_buckets(database: &TestDatabase) {
+    database.restore("DROP TRIGGER refused ON aws_rates").await;
+}
+
+/// A bucket that cannot be written holds up nobody, not even when others wait for it.
+#[tokio::test]
+async fn operations_do_not_wait_for_a_bucket_that_cannot_be_written() {
+    let Some(database) = database().await else {
+        return;
+    };
+    let store = Sql::connect_postgres(&database.url()).await;
+    let store: Arc<dyn Store> = Arc::new(store.expect("a store").sealed_with(cipher()));
+    let builder = World::builder().over(&store);
+    let world = builder.paced(Pacing::default()).build().await;
+    let mut replies = Vec::new();
+    for number in 0..20 {
+        replies.push(put(&world, "rg", &format!("a{number}")).await);
+    }
+    world.step().await;
+    let before = creates(&world);
+    assert!(before < 20, "none waits");
+    world.tolerate_log("the rate is not known");
+    lock_buckets(&database).await;
+    run_for(&world, Duration::from_secs(2)).await;
+    replies.push(put(&world, "rg", "late").await);
+    run_for(&world, Duration::from_secs(2)).await;
+    assert_eq!(creates(&world), before + 1);
+    unlock_buckets(&database).await;
+    world.settle().await;
+    assert_eq!(ended(&world, &replies).await, replies.len());
+    world.finish().await;
+}
+
 /// Where an operator has set a ceiling, nothing is sent as long as nobody can say whether it is used up.
 #[tokio::test]
 async fn nothing_is_sent_without_the_bucket_of_a_ceiling() {
@@ -154,18 +197,13 @@ async fn nothing_is_sent_without_the_bucket_of_a_ceiling() {
     world.settle().await;
     assert_eq!(creates(&world), 1);
     world.tolerate_log("the rate is not known");
-    database
-        .restore(
-            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
-            CREATE TRIGGER refused BEFORE UPDATE ON aws_rates EXECUTE FUNCTION refuse();",
-        )
-        .await;
+    lock_buckets(&database).await;
     for alias in ["b", "c", "d"] {
         replies.push(put(&world, "rg", alias).await);
     }
     run_for(&world, Duration::from_secs(5)).await;
     assert_eq!(creates(&world), 1);
-    database.restore("DROP TRIGGER refused ON aws_rates").await;
+    unlock_buckets(&database).await;
     world.settle().await;
     assert_eq!(ended(&world, &replies).await, replies.len());
     world.finish().await;

@@ -53,6 +53,8 @@ impl Engine {
         let count = u32::try_from(claimed.len()).unwrap_or(u32::MAX);
         let has_ceiling = governor.pacing.ceilings.contains_key(key);
         let allowed = match governor.ask(key, count, now) {
+            // Without the store they end where they stand. And nobody waits for a bucket that cannot be written.
+            None if !has_ceiling && governor.is_unanswered(key, now) => return claimed,
             None => 0,
             Some(ask) => match store.pace(key, &ask, now).await {
                 Ok(pace) => governor.given(key, &pace, count, now),
@@ -60,7 +62,6 @@ impl Engine {
                     governor.unanswered(key, ask.report, now);
                     warn!(error = %ucp_model::chain(&error), rate = %key, "the rate is not known");
                     if !has_ceiling {
-                        // Without the store they end where they stand. And nobody waits for a bucket that cannot be read.
                         return claimed;
                     }
                     0

@@ -67,6 +67,8 @@ struct Budget {
     waits_told: u64,
     /// When there is something to give to those who wait, if anybody does.
     next_at: Option<Timestamp>,
+    /// Until when the bucket counts as one that does not answer.
+    unanswered_until: Option<Timestamp>,
 }
 
 impl Budget {
@@ -155,6 +157,7 @@ impl Governor {
     pub(crate) fn given(&self, key: &RateKey, pace: &Pace, count: u32, now: Timestamp) -> u32 {
         let mut state = self.state();
         let budget = state.budgets.entry(key.clone()).or_default();
+        budget.unanswered_until = None;
         let allowed = pace.given.min(count);
         budget.count(allowed, now);
         if pace.given > 0 {
@@ -190,7 +193,16 @@ impl Governor {
         let mut state = self.state();
         let budget = state.budgets.entry(key.clone()).or_default();
         let later = now.after(ASKED_AGAIN_AFTER);
+        budget.unanswered_until = Some(later);
         budget.next_at = budget.next_at.map(|_| later);
+    }
+
+    /// Returns whether the bucket did not answer a moment ago.
+    pub(crate) fn is_unanswered(&self, key: &RateKey, now: Timestamp) -> bool {
+        let state = self.state();
+        let budget = state.budgets.get(key);
+        let until = budget.and_then(|budget| budget.unanswered_until);
+        until.is_some_and(|until| now < until && until.since(now) <= ASKED_AGAIN_AFTER)
     }
 
     /// Forgets what was taken ahead: AWS takes less than the bucket knew then.
