@@ -434,10 +434,10 @@ impl RateBucket {
         self.settled_at.after(until)
     }
 
-    /// Returns how long it takes until `waiting` others have had their turn.
+    /// Returns how long it takes until `waiting` others have had their turn, and what is owed is paid.
     pub fn wait_behind(&self, waiting: u64) -> Duration {
         #[expect(clippy::cast_precision_loss, reason = "it is an estimate")]
-        let seconds = waiting as f64 / self.rate;
+        let seconds = (waiting as f64 - self.tokens.min(0.0)) / self.rate;
         Duration::from_secs_f64(seconds.min(7.0 * 24.0 * 3600.0))
     }
 }
@@ -734,6 +734,19 @@ mod tests {
             (0.95..=1.05).contains(&(f64::from(calls) / allowed)),
             "{calls} of {allowed}"
         );
+    }
+
+    #[test]
+    fn what_is_owed_is_waited_for() {
+        let mut bucket = RateBucket::new(START);
+        let owed = CallReport {
+            taken: 60,
+            unbudgeted: 60,
+            ..CallReport::default()
+        };
+        bucket.settle(owed, Some(0.5), START);
+        let wait = bucket.wait_behind(1);
+        assert!((100..=122).contains(&wait.as_secs()), "{wait:?}");
     }
 
     #[test]
