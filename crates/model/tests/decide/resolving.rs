@@ -47,7 +47,7 @@ fn finish(operation: &Operation, observation: Observation, now: Timestamp) -> re
     }
 }
 
-/// An import decides the alias. What bears the mark was made by the create, also if the caller does not say so.
+/// An import decides the alias. What bears its mark was made for it, also if the caller does not say so.
 #[test]
 fn an_import_takes_what_the_create_has_made() {
     let unknown = Some(ProvisioningState::Unknown);
@@ -62,7 +62,11 @@ fn an_import_takes_what_the_create_has_made() {
             bears_mark,
             ..operation(Kind::Import)
         };
-        let found = marked(Ownership::Ours, PlanOutcome::Nothing);
+        let ownership = match bears_mark {
+            true => Ownership::Ours,
+            false => Ownership::Unmarked,
+        };
+        let found = marked(ownership, PlanOutcome::Nothing);
         let Next::Finish(finish) = decide(&import, found, START, chance(9)).next else {
             panic!("it does not end");
         };
