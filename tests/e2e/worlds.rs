@@ -1,6 +1,7 @@
 //! Seeded worlds (D15, D29, D31, D52): what `ucp_testkit::worlds` draws, over each store. `docs/reliability.md` says how to run
 //! many, and how to run one again.
 
+use ucp_model::CallClass;
 use ucp_testkit::StoreKind;
 use ucp_testkit::worlds::{Plant, Story, replay, tell, tell_all};
 
@@ -142,6 +143,15 @@ fn a_claim_that_forgets_its_lease_is_found() {
 #[test]
 fn a_look_that_believes_one_not_found_is_found() {
     is_found(Plant::BelievedAbsence, 0..500, &["an orphan", "doubled"]);
+}
+
+#[test]
+fn a_process_that_forgets_a_ceiling_is_found() {
+    is_found(
+        Plant::ForgottenCeiling(CallClass::Reads),
+        0..1_000,
+        &["too fast"],
+    );
 }
 
 fn is_found(plant: Plant, mut seeds: std::ops::Range<u64>, kinds: &[&str]) {

@@ -36,7 +36,8 @@ struct Worlds {
     /// The number of threads; by default one for each core
     #[arg(long)]
     threads: Option<NonZeroUsize>,
-    /// Plant a defect, and look for the first world that finds it: forgotten-lease or believed-absence
+    /// Plant a defect, and look for the first world that finds it: forgotten-lease, believed-absence,
+    /// forgotten-ceiling-on-mutations or forgotten-ceiling-on-reads
     #[arg(long)]
     plant: Option<Plant>,
 }

@@ -5,13 +5,17 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ucp_model::{Identifier, OperationId};
+use ucp_model::{CallClass, Identifier, OperationId};
 use ucp_store::{Claimed, LeaseTerm, Store};
 
 tokio::task_local! {
     /// The operation that a worker steps.
     pub(super) static OPERATION: OperationId;
 }
+
+/// The names of defects that can be planted.
+const PLANTS: &str =
+    "forgotten-lease, believed-absence, forgotten-ceiling-on-mutations, forgotten-ceiling-on-reads";
 
 /// A defect to plant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +26,8 @@ pub enum Plant {
     /// A look believes one "not found": what an operation has not found once, no later look of that operation finds, and no list
     /// shows to it, until it has created something.
     BelievedAbsence,
+    /// Processes do not know what the operator allows of a class of calls.
+    ForgottenCeiling(CallClass),
 }
 
 impl FromStr for Plant {
@@ -31,9 +37,9 @@ impl FromStr for Plant {
         match text {
             "forgotten-lease" => Ok(Self::ForgottenLease),
             "believed-absence" => Ok(Self::BelievedAbsence),
-            _ => Err(format!(
-                "'{text}' is neither forgotten-lease nor believed-absence"
-            )),
+            "forgotten-ceiling-on-mutations" => Ok(Self::ForgottenCeiling(CallClass::Mutations)),
+            "forgotten-ceiling-on-reads" => Ok(Self::ForgottenCeiling(CallClass::Reads)),
+            _ => Err(format!("'{text}' is none of {PLANTS}")),
         }
     }
 }

@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use ucp_cpu_pool::CpuPool;
 use ucp_engine::{Abandoned, Sweeper, Watcher};
-use ucp_model::{Clock, GroupId, Identifier, ProvisioningState, Reference, Target, Timestamp};
+use ucp_model::{
+    CallClass, Clock, GroupId, Identifier, ProvisioningState, RateKey, Reference, Target, Timestamp,
+};
 use ucp_simulator::ResourceSnapshot;
 use ucp_simulator::faults::Effect;
 use ucp_store::Error;
@@ -52,6 +54,7 @@ pub(super) struct Play<'a> {
     coverage: Coverage,
     forgotten: Option<Forgotten>,
     believed: Option<Arc<BelievedAbsences>>,
+    forgotten_ceiling: Option<CallClass>,
     /// Requests that are not answered yet.
     asking: JoinSet<(usize, Reply)>,
     asked: Vec<Asked>,
@@ -96,6 +99,10 @@ impl<'a> Play<'a> {
             store: Arc::clone(builder.store()),
         });
         let believed = (plant == Some(Plant::BelievedAbsence)).then(Arc::default);
+        let forgotten_ceiling = match plant {
+            Some(Plant::ForgottenCeiling(class)) => Some(class),
+            Some(Plant::ForgottenLease | Plant::BelievedAbsence) | None => None,
+        };
         let mut play = Self {
             story,
             processes: Vec::new(),
@@ -104,6 +111,7 @@ impl<'a> Play<'a> {
             coverage: Coverage::default(),
             forgotten,
             believed,
+            forgotten_ceiling,
             asking: JoinSet::new(),
             asked: Vec::new(),
             next_process: 0,
@@ -171,7 +179,11 @@ impl<'a> Play<'a> {
         let name = format!("process {}", self.next_process);
         let builder = match self.story.pace.pacing() {
             None => builder,
-            Some(pacing) => builder.paced(pacing),
+            Some(mut pacing) => {
+                let is_known = |key: &RateKey| self.forgotten_ceiling != Some(key.class);
+                pacing.ceilings.retain(|key, _| is_known(key));
+                builder.paced(pacing)
+            }
         };
         let builder = builder
             .judged_in(CpuPool::of_the_caller())
