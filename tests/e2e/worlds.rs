@@ -134,6 +134,44 @@ fn an_import_owns_what_the_undecided_create_has_made() {
     );
 }
 
+/// A read that did not stabilize said that nothing was made (found by seed 661753).
+#[test]
+fn a_new_resource_is_read_again_after_a_read_that_did_not_stabilize() {
+    replay(
+        r#"{
+  "seed": 661753, "aheadMs": [0], "weave": 20, "pace": "ceilings",
+  "faults": [
+    {"match":{},"probability":0.3,"effect":{"kind":"refuse","exception":"NotStabilizedException","message":""}},
+    {"match":{"operation":"CreateResource"},"probability":0.3,"effect":{"kind":"runTwice"}}
+  ],
+  "acts": [
+    {"ask":{"what":{"put":{"alias":"l3","properties":{"LogGroupName":"one","RetentionInDays":14},"owned":false}},"by":0,"way":"meanwhile"}},
+    {"ask":{"what":{"putByName":{"name":"three","properties":{}}},"by":0,"way":"waiting"}},
+    {"ask":{"what":{"putByName":{"name":"three","properties":{}}},"by":0,"way":"toTheEnd"}}
+  ]
+}"#,
+    );
+}
+
+/// A read that did not stabilize said that a failed create had left something (found by seed 729433).
+#[test]
+fn nothing_is_believed_of_a_failed_create_after_a_read_that_did_not_stabilize() {
+    replay(
+        r#"{
+  "seed": 729433, "aheadMs": [0], "weave": 0, "pace": "unpaced",
+  "faults": [
+    {"match":{},"probability":0.3,"effect":{"kind":"refuse","exception":"NotStabilizedException","message":""}},
+    {"match":{"operation":"CreateResource"},"probability":0.2,"effect":{"kind":"fail","errorCode":"Throttling","message":"","identifier":"revealed","change":"notMade"}}
+  ],
+  "acts": [
+    {"ask":{"what":{"put":{"alias":"s1","properties":{"Name":"secret","SecretString":"a"},"owned":false}},"by":0,"way":"toTheEnd"}},
+    {"ask":{"what":{"put":{"alias":"s1","properties":{"Name":"secret","SecretString":"a"},"owned":false}},"by":0,"way":"toTheEnd"}},
+    {"ask":{"what":{"apply":{"tag":"b","subnet":true}},"by":0,"way":"toTheEnd"}}
+  ]
+}"#,
+    );
+}
+
 /// A search that cannot fail proves nothing.
 #[test]
 fn a_claim_that_forgets_its_lease_is_found() {

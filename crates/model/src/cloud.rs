@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{HandlerErrorCode, Identifier, RequestToken, Timestamp, TypeName};
+use crate::{Exception, HandlerErrorCode, Identifier, RequestToken, Timestamp, TypeName};
 
 /// A mutation that Cloud Control performs on a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -201,9 +201,14 @@ impl Fault {
         Self::new(FaultClass::OutcomeUnknown, OUTCOME_UNKNOWN, message)
     }
 
-    /// Returns whether the same call may succeed later.
+    /// Returns whether the same read may succeed later.
     pub fn retry_class(&self) -> RetryClass {
-        self.class.retry_class()
+        // The handler did not come to an end.
+        let has_not_ended = Exception::of(&self.code) == Exception::NotStabilizedException;
+        match has_not_ended {
+            true => RetryClass::Later,
+            false => self.class.retry_class(),
+        }
     }
 
     /// Returns what is displayed before the message: the class where it says more than the code.

@@ -400,3 +400,12 @@ fn tries_of_earlier_versions_are_read() {
     let read: Retrying = serde_json::from_value(stored).unwrap();
     assert_eq!((read.tries, read.tries_in_all()), (7, 7));
 }
+
+/// Its handler did not come to an end.
+#[test]
+fn a_read_that_did_not_stabilize_is_made_again() {
+    let fault = Fault::new(FaultClass::Rejected, "NotStabilizedException", "slow");
+    let looked = Observation::Looked(Presence::Unknown(fault), PlanOutcome::Nothing);
+    let decision = decide(&operation(Kind::Put), looked, START, chance(9));
+    assert!(matches!(decision.next, Next::Move(_)), "{decision:?}");
+}
