@@ -132,6 +132,13 @@ async fn what_waits_for_its_turn_says_so(kind: StoreKind) {
     world.finish().await;
 }
 
+/// A world on this database.
+async fn over(database: &TestDatabase, pacing: Pacing) -> World {
+    let store = Sql::connect_postgres(&database.url()).await;
+    let store: Arc<dyn Store> = Arc::new(store.expect("a store").sealed_with(cipher()));
+    World::builder().over(&store).paced(pacing).build().await
+}
+
 /// Nobody can write a bucket from now on.
 async fn lock_buckets(database: &TestDatabase) {
     database
@@ -152,10 +159,7 @@ async fn operations_do_not_wait_for_a_bucket_that_cannot_be_written() {
     let Some(database) = database().await else {
         return;
     };
-    let store = Sql::connect_postgres(&database.url()).await;
-    let store: Arc<dyn Store> = Arc::new(store.expect("a store").sealed_with(cipher()));
-    let builder = World::builder().over(&store);
-    let world = builder.paced(Pacing::default()).build().await;
+    let world = over(&database, Pacing::default()).await;
     let mut replies = Vec::new();
     for number in 0..20 {
         replies.push(put(&world, "rg", &format!("a{number}")).await);
@@ -181,8 +185,6 @@ async fn nothing_is_sent_without_the_bucket_of_a_ceiling() {
     let Some(database) = database().await else {
         return;
     };
-    let store = Sql::connect_postgres(&database.url()).await;
-    let store: Arc<dyn Store> = Arc::new(store.expect("a store").sealed_with(cipher()));
     let key = RateKey {
         scope: format!("{ACCOUNT}/{REGION}"),
         class: CallClass::Mutations,
@@ -191,8 +193,7 @@ async fn nothing_is_sent_without_the_bucket_of_a_ceiling() {
         ceilings: [(key, 1.0)].into(),
         ..Pacing::default()
     };
-    let builder = World::builder().over(&store);
-    let world = builder.paced(pacing).build().await;
+    let world = over(&database, pacing).await;
     let mut replies = vec![put(&world, "rg", "a").await];
     world.settle().await;
     assert_eq!(creates(&world), 1);
