@@ -704,17 +704,21 @@ impl<'a> Play<'a> {
             };
             let made: Vec<_> = resources.iter().filter(made).collect();
             assert!(
-                made.len() <= 1 || self.runs_twice() || self.has_lost_a_mark(),
+                made.len() <= 1 || self.runs_twice() || self.has_lost_a_mark(*alias),
                 "doubled: {} has {made:?}",
                 alias.key
             );
         }
     }
 
-    /// Whether AWS has made what it calls failed, and dropped a part of it, such as its mark. Nothing leads to it then.
-    fn has_lost_a_mark(&self) -> bool {
+    /// Whether AWS has made something of the type that it calls failed, and dropped a part of it, such as its mark. Nothing leads to
+    /// it then.
+    fn has_lost_a_mark(&self, alias: Alias) -> bool {
         let log = self.world().aws.log();
-        log.iter().any(|entry| {
+        let mut of_type = log
+            .iter()
+            .filter(|entry| entry.type_name == Some(alias.type_name()));
+        of_type.any(|entry| {
             let has = |of: fn(&Effect) -> bool| entry.faults.iter().any(of);
             has(|fault| matches!(fault, Effect::Fail(failure) if failure.change == Change::Made))
                 && has(|fault| matches!(fault, Effect::DropPaths { .. }))
