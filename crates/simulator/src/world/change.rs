@@ -6,7 +6,7 @@ use ucp_model::{Entropy, Timestamp, json};
 use super::dropped;
 use super::model::{self, HandlerFailure};
 use super::resource::{Resource, ResourceKey};
-use super::resources::Resources;
+use super::resources::{Lock, Resources};
 use super::stored;
 use crate::chance::Chance;
 use crate::faults::{self, Disclosure, Failure, Orders};
@@ -90,6 +90,16 @@ impl Change {
     /// Whether the request locks the resource against other requests.
     pub(super) fn holds_resource(&self) -> bool {
         !self.is_over() && !matches!(self.prepared, Some(Err(_)))
+    }
+
+    /// Returns what the request locks while it is in flight. A create is going to make the resource, and a delete would
+    /// remove another one that is made meanwhile. An update makes none, and what stays PENDING removes none.
+    pub(super) fn lock(&self) -> Lock {
+        match self.operation {
+            Operation::Create => Lock::Identifier,
+            Operation::Delete if self.orders.pending.is_none() => Lock::Identifier,
+            Operation::Delete | Operation::Update => Lock::Resource,
+        }
     }
 
     /// Returns the status at an earlier time, to a list that lags: what has ended since was in progress.

@@ -78,7 +78,7 @@ impl Region {
         if change.holds_resource()
             && let Some(key) = change.key()
         {
-            self.resources.hold(key, number);
+            self.resources.hold(key, number, change.lock());
         }
         self.changes.insert(number, change);
     }

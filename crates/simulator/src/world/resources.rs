@@ -13,8 +13,17 @@ use crate::faults::Lag;
 pub(super) struct Resources {
     existing: BTreeMap<ResourceKey, Resource>,
     pub(super) past: Past,
-    /// The resources locked by changes in flight, with the numbers of the changes.
-    busy: BTreeMap<ResourceKey, u64>,
+    /// The locks of changes in flight, with the numbers of the changes.
+    busy: BTreeMap<(ResourceKey, u64), Lock>,
+}
+
+/// What a change in flight locks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lock {
+    /// The resource, against other changes of it.
+    Resource,
+    /// Its identifier too, against creates, even if the resource does not exist.
+    Identifier,
 }
 
 impl Resources {
@@ -104,25 +113,30 @@ impl Resources {
         user.map(|(user, _)| user)
     }
 
-    /// Whether an identifier is in use, or is going to be.
+    /// Whether an identifier is in use, or is kept by a change in flight.
     pub(super) fn is_taken(&self, key: &ResourceKey) -> bool {
-        self.existing.contains_key(key) || self.busy.contains_key(key)
+        self.existing.contains_key(key) || self.locks(key).any(|(_, lock)| lock == Lock::Identifier)
     }
 
-    /// Locks a resource for the change of this number, unless it is locked already.
-    pub(super) fn hold(&mut self, key: ResourceKey, number: u64) {
-        self.busy.entry(key).or_insert(number);
+    /// Locks a resource for the change of this number.
+    pub(super) fn hold(&mut self, key: ResourceKey, number: u64, lock: Lock) {
+        self.busy.insert((key, number), lock);
     }
 
     /// Unlocks a resource if the change of this number has locked it.
     pub(super) fn release(&mut self, key: &ResourceKey, number: u64) {
-        if self.holder(key) == Some(number) {
-            self.busy.remove(key);
-        }
+        self.busy.remove(&(key.clone(), number));
     }
 
-    /// Returns the number of the change in flight that locks a resource.
+    /// Returns the number of the change in flight that locks a resource: of the earliest, if there are several.
     pub(super) fn holder(&self, key: &ResourceKey) -> Option<u64> {
-        self.busy.get(key).copied()
+        self.locks(key).next().map(|(number, _)| number)
+    }
+
+    /// Returns the locks of a resource, with the numbers of their changes.
+    fn locks(&self, key: &ResourceKey) -> impl Iterator<Item = (u64, Lock)> {
+        let of_key = (key.clone(), 0)..=(key.clone(), u64::MAX);
+        let locks = self.busy.range(of_key);
+        locks.map(|((_, number), lock)| (*number, *lock))
     }
 }

@@ -201,6 +201,35 @@ fn a_change_takes_as_long_as_ordered() {
 }
 
 #[test]
+fn a_change_that_stays_pending_keeps_no_name_of_what_has_gone() {
+    let patch = json!([{"op": "add", "path": "/RetentionInDays", "value": 7}]);
+    for change in [update(LOG_GROUP, "a", &patch), delete(LOG_GROUP, "a")] {
+        let mut aws = Aws::new();
+        let request = create(LOG_GROUP, &json!({"LogGroupName": "a"}));
+        aws.succeed(&request);
+        let cancel = Cancelling::Accepted;
+        aws.world
+            .add_fault(fault(Effect::StayPending { cancel }).times(1));
+        aws.change(&change).unwrap();
+        aws.pass(Duration::from_secs(1));
+        let again = aws.finish(&request);
+        assert_eq!(again.error_code, Some(HandlerErrorCode::AlreadyExists));
+        aws.world
+            .delete_out_of_band(None, None, (LOG_GROUP, "a"), aws.now, &aws.entropy)
+            .unwrap();
+        // Of two creates, only one gets the name.
+        let tokens = [(); 2].map(|()| aws.change(&request).unwrap().request_token);
+        aws.pass(Duration::from_secs(1));
+        let mut ends = tokens.map(|token| aws.status(&token).unwrap().operation_status);
+        ends.sort();
+        assert_eq!(ends, [OperationStatus::Success, OperationStatus::Failed]);
+        // The request is still in flight.
+        let refused = aws.change(&update(LOG_GROUP, "a", &patch)).unwrap_err();
+        assert_eq!(refused.code, ExceptionCode::ConcurrentOperation);
+    }
+}
+
+#[test]
 fn a_change_stays_pending_for_ever_unless_its_cancel_is_accepted() {
     for cancel in [
         Cancelling::Accepted,
