@@ -9,8 +9,7 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
 use tempfile::TempDir;
 
-/// How tests run Postgres: fast, for many connections, with early errors. A database that is left behind would be looked
-/// after for ever.
+/// How tests run Postgres: fast, for many connections, with early errors, and without work of its own.
 const FOR_TESTS: &str = "-c max_connections=300 -c fsync=off -c full_page_writes=off -c deadlock_timeout=50ms \
      -c autovacuum=off";
 
