@@ -172,6 +172,26 @@ fn nothing_is_believed_of_a_failed_create_after_a_read_that_did_not_stabilize() 
     );
 }
 
+/// AWS refuses a create because of what it has made, while a delete by name works on that one (found by seed 517423).
+#[test]
+fn what_a_refused_create_names_waits_for_its_other_operation() {
+    replay(
+        r#"{
+  "seed": 517423, "aheadMs": [0], "weave": 50, "pace": "unpaced",
+  "faults": [
+    {"match":{},"probability":0.15,"effect":{"kind":"refuse","exception":"ThrottlingException","message":""}},
+    {"match":{"operation":"CreateResource"},"probability":0.2,"effect":{"kind":"fail","errorCode":"ServiceInternalError","message":"","identifier":"hidden","change":"notMade"}},
+    {"match":{"operation":"CreateResource"},"probability":0.2,"effect":{"kind":"fail","errorCode":"AlreadyExists","message":"","identifier":"revealed","change":"made"}}
+  ],
+  "acts": [
+    {"ask":{"what":{"put":{"alias":"v2","properties":{"CidrBlock":"10.2.0.0/16","EnableDnsSupport":false,"Tags":[{"Key":"team","Value":"net"}]},"owned":false}},"by":0,"way":"waiting"}},
+    {"pass":51200},
+    {"ask":{"what":{"deleteVpc":0},"by":0,"way":"notWaiting"}}
+  ]
+}"#,
+    );
+}
+
 /// A search that cannot fail proves nothing.
 #[test]
 fn a_claim_that_forgets_its_lease_is_found() {

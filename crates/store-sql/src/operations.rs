@@ -284,7 +284,7 @@ async fn step(
         lease.owner.as_str(),
         generation(lease)?,
         operation.status(),
-        held,
+        held.as_deref(),
         document.map(|sealed| sealed.0.clone()),
         lease.expires_at.as_millis(),
         operation.header.due_at.as_millis(),
@@ -305,6 +305,12 @@ async fn step(
                 reference_row::lock_all(transaction, target).await?;
             }
             refuse_taken(transaction, operation).await?;
+            if let Some(target) = rules::unchecked_target(operation)
+                && held.is_none()
+            {
+                // Another operation had it before the lock, and has ended since.
+                return Err(Abort::changed(&target.key()));
+            }
             if let Some(reference) = reference {
                 let elsewhere = owned_elsewhere(transaction, &reference, work.referenced()).await?;
                 if let Some(stepped) = rules::step(&reference, work, elsewhere, now) {
@@ -320,10 +326,10 @@ async fn step(
     Ok(())
 }
 
-/// Refuses a step to a respelled resource that the operation may not work on. The references come first, as everywhere:
-/// a put of one of them that waits for the resource would keep it locked.
+/// Refuses a step to a resource that AWS has named or respelled, if the operation may not work on it. The references come
+/// first, as everywhere: a put of one of them that waits for the resource would keep it locked.
 async fn refuse_taken(transaction: &mut Transaction, operation: &Operation) -> Result<(), Abort> {
-    let Some(target) = rules::respelled(operation).map(|target| target.key()) else {
+    let Some(target) = rules::unchecked_target(operation).map(|target| target.key()) else {
         return Ok(());
     };
     busy::lock(transaction, &target).await?;

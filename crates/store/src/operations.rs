@@ -302,8 +302,9 @@ pub trait Operations: Send + Sync {
     /// operation works on the resource ([`held`](ucp_model::operation::ResourceWork::held)), the step is still written,
     /// but the operation no longer keeps others off the resource.
     ///
-    /// A look may show that AWS spells the identifier otherwise than the operation was accepted with
-    /// ([`rules::respelled`](crate::rules::respelled)). Then the step is checked as
+    /// AWS may tell after the acceptance which resource it is: a look shows that it spells the identifier otherwise, or it
+    /// refuses a create and names what stands in the way
+    /// ([`rules::unchecked_target`](crate::rules::unchecked_target)). Then the step is checked as
     /// [`accept_operation`](Self::accept_operation) checks a target: [`Error::Busy`] if the AWS resource has another live
     /// operation, [`Error::OwnedElsewhere`] if the operation needs to own a resource that another reference owns, and
     /// [`Error::PolicyElsewhere`] if the step records the first call. Nothing is written then.

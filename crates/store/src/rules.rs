@@ -320,20 +320,21 @@ fn under_way(kind: Kind) -> ProvisioningState {
 }
 
 /// Returns the AWS resource that the step to `operation` may make the operation work on only if no other live operation
-/// works on it: AWS has spelled the identifier otherwise than the operation was accepted with. `None` for a step that
-/// needs no such check.
-pub fn respelled(operation: &Operation) -> Option<Target<'_>> {
+/// works on it: AWS has told which one it is since the operation was accepted. `None` for a step that needs no such check.
+pub fn unchecked_target(operation: &Operation) -> Option<Target<'_>> {
     let work = operation.work.resource()?;
     let goes_on = matches!(work.state.ended(), None | Some(Ended::Succeeded));
-    work.respelled_target().filter(|_| goes_on)
+    work.unchecked_target().filter(|_| goes_on)
 }
 
-/// Returns whether a [respelled] operation must not work on a resource that another reference owns. Group
+/// Returns whether an operation on a respelled resource must not work on one that another reference owns. Group
 /// deletions delete only what the group owns.
 pub fn needs_ownership(operation: &Operation) -> bool {
     operation.work.resource().is_some_and(|work| {
         let deletes_for_group = work.kind == Kind::Delete && operation.header.parent.is_some();
-        work.reference.is_some() && (work.options.take_ownership || deletes_for_group)
+        work.spelled.is_some()
+            && work.reference.is_some()
+            && (work.options.take_ownership || deletes_for_group)
     })
 }
 

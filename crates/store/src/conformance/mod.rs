@@ -106,6 +106,8 @@ macro_rules! conformance {
                 a_respelled_target_keeps_others_off
                 a_respelled_reference_keeps_what_is_known
                 a_step_to_a_busy_respelled_target_is_refused
+                a_step_to_a_busy_named_target_is_refused
+                a_step_to_a_named_target_of_another_owner_is_written
                 an_end_at_a_busy_respelled_target_is_refused
                 a_respelled_resource_has_one_owner
                 a_group_deletes_no_respelled_resource_of_another_owner

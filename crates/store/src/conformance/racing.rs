@@ -476,6 +476,15 @@ pub async fn spellings_of_a_resource(store: Engine, database: &dyn Database) {
         race.both(one, Act::Cancel(1)).await;
     }
 
+    // The one that has the resource ends.
+    race.after(&[
+        Act::PutGroup,
+        Act::PutNamed(1, "a", "MyDB"),
+        Act::DeleteByName(2, "mydb"),
+        Act::Claim,
+    ]);
+    race.both(Act::Respell(1), Act::FinishDelete(2)).await;
+
     // One of them takes the ownership.
     race.after(&[
         Act::PutGroup,

@@ -1,12 +1,13 @@
-//! Steps after AWS has spelled an identifier otherwise than the operation was accepted with.
+//! Steps after AWS has spelled an identifier otherwise than the operation was accepted with, or has named a resource in
+//! refusing a create.
 
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Kind, ReferenceChange};
 use ucp_model::{Ended, Operation};
 
 use super::fixture::{
-    Engine, TERM, accept, accept_and_claim, alias, applied, at, claim, claim_one, delete, end,
-    failed, finish, identifier, map, named, on_group, operation, operation_id, put, reference,
+    Engine, TERM, accept, accept_and_claim, alias, applied, at, claim, claim_one, delete, deleted,
+    end, failed, finish, identifier, map, named, on_group, operation, operation_id, put, reference,
     refused, resource_work, stepped, untracked, with, with_group,
 };
 use crate::{Error, FinishOperation, NewOperation, Precondition};
@@ -135,6 +136,52 @@ pub async fn a_step_to_a_busy_respelled_target_is_refused(store: Engine) {
     );
     finish(&store, &claimed.lease, ended).await;
     assert!(store.get_reference(&alias("a")).await.unwrap().is_none());
+}
+
+/// A create was refused because of a resource that AWS names.
+pub async fn a_step_to_a_busy_named_target_is_refused(store: Engine) {
+    with_group(&store, "rg").await;
+    let claimed = accept_and_claim(&store, put(1, "a")).await;
+    accept(&store, untracked(delete(2, "-"), "vpc-1")).await;
+    let named = |created| {
+        stepped(&claimed.operation, |work| {
+            work.identifier = identifier("vpc-1");
+            work.named = true;
+            work.created = created;
+        })
+    };
+    let step = named(false);
+    let commit = store.commit_step(&claimed.lease, &step, None, at(3), TERM);
+    refused!(commit, Error::Busy(busy) if busy == operation_id(2));
+    assert_eq!(operation(&store, 1).await, claimed.operation);
+    // What it has created is its own.
+    let created = named(true);
+    let lease = store.commit_step(&claimed.lease, &created, None, at(3), TERM);
+    let lease = lease.await.unwrap();
+
+    // From the end of the other one, it keeps others off.
+    let other = claim_one(&store, at(4)).await;
+    finish(&store, &other.lease, deleted(&other.operation)).await;
+    let commit = store.commit_step(&lease, &step, None, at(5), TERM);
+    commit.await.unwrap();
+    let of_target = store.accept_operation(untracked(delete(3, "-"), "vpc-1"));
+    refused!(of_target, Error::Busy(busy) if busy == operation_id(1));
+}
+
+/// Who owns what stands in the way is a question for the end.
+pub async fn a_step_to_a_named_target_of_another_owner_is_written(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "owner", "vpc-1", true).await;
+    let owning = with(put(2, "b"), |new| new.options.take_ownership = true);
+    let claimed = accept_and_claim(&store, owning).await;
+    let step = stepped(&claimed.operation, |work| {
+        work.identifier = identifier("vpc-1");
+        work.named = true;
+    });
+    let commit = store.commit_step(&claimed.lease, &step, None, at(3), TERM);
+    commit.await.unwrap();
+    assert!(!reference(&store, "b").await.owned);
+    assert!(reference(&store, "owner").await.owned);
 }
 
 /// A success is refused, a failure is not.

@@ -365,9 +365,9 @@ impl Tables {
             .or_else(|| self.deployment_of(&group.key(), None))
     }
 
-    /// Refuses a step to a respelled resource that the operation may not work on.
+    /// Refuses a step to a resource that AWS has named or respelled, if the operation may not work on it.
     fn refuse_taken(&self, operation: &Operation) -> Result<(), Error> {
-        let Some(target) = rules::respelled(operation).map(|target| target.key()) else {
+        let Some(target) = rules::unchecked_target(operation).map(|target| target.key()) else {
             return Ok(());
         };
         let holder = self.holder_of(&target);

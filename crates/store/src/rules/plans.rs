@@ -59,8 +59,8 @@ pub fn is_change(work: &ResourceWork) -> bool {
     }
 }
 
-/// Returns whether a step to a [respelled](super::respelled) operation records its first call. Policies are judged before
-/// anything is sent, and not again.
+/// Returns whether a step to an [unchecked target](super::unchecked_target) records the first call of the operation. Policies
+/// are judged before anything is sent, and not again.
 pub fn begins_change(work: &ResourceWork) -> bool {
     match &work.state {
         // One whose reply was lost waits in the same state for another attempt.

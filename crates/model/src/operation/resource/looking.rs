@@ -263,8 +263,9 @@ pub(super) fn at_what_is_taken(step: &Step<'_>, taken: &Taken) -> Decision {
     step.fail(failure, "AWS names a resource that is taken")
 }
 
-/// Decides after the same refusal of an operation whose change was sent: by an earlier version, which kept the spelling of
-/// the caller. Another operation on the resource ends; another owner stays.
+/// Decides after the same refusal of an operation whose change was sent: AWS has refused its create because of the resource,
+/// or an earlier version has sent it, which kept the spelling of the caller. Another operation on the resource ends; another
+/// owner stays.
 pub(super) fn at_what_was_taken_meanwhile(step: &Step<'_>, taken: &Taken) -> Decision {
     match taken.by {
         Holder::Operation(_) => step.retry(None, "another operation is changing the resource"),

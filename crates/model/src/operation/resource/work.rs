@@ -326,11 +326,12 @@ impl ResourceWork {
         Some(self.named(identifier))
     }
 
-    /// Returns the AWS resource it works on, if it was accepted under another spelling of the identifier and has sent no
-    /// create. Nobody has checked yet whether it may work on that one.
-    pub fn respelled_target(&self) -> Option<Target<'_>> {
-        let is_found = self.spelled.is_some() && !self.created;
-        self.held().filter(|_| is_found)
+    /// Returns the AWS resource it works on, if AWS has told which one it is since the operation was accepted: it spells the
+    /// identifier otherwise, or has refused a create because of a resource that it names. Nobody has checked yet whether
+    /// the operation may work on that one.
+    pub fn unchecked_target(&self) -> Option<Target<'_>> {
+        let is_told = self.spelled.is_some() || self.named;
+        self.held().filter(|_| is_told && !self.created)
     }
 
     /// Returns the work with the identifier and the mark of the resource that was found, if either was unknown.
