@@ -192,6 +192,29 @@ fn what_a_refused_create_names_waits_for_its_other_operation() {
     );
 }
 
+/// An update has no answer and stays pending, and its log group vanishes (found by seed 604243).
+#[test]
+fn an_update_of_unknown_outcome_is_not_left_in_flight() {
+    replay(
+        r#"{
+  "seed": 604243, "aheadMs": [-206], "weave": 20, "pace": "ceilings",
+  "faults": [
+    {"match":{},"probability":1.0,"effect":{"kind":"lag","leastMillis":343,"mostMillis":589,"replicas":3}},
+    {"match":{"operation":"UpdateResource"},"probability":0.1,"effect":{"kind":"stayPending","cancel":"accepted"}}
+  ],
+  "acts": [
+    {"ask":{"what":{"import":{"alias":"imported","place":1,"owned":false}},"by":0,"way":"toTheEnd"}},
+    {"ask":{"what":{"put":{"alias":"l2","properties":{"LogGroupName":"two","RetentionInDays":7},"owned":false}},"by":0,"way":"toTheEnd"}},
+    {"ask":{"what":{"put":{"alias":"imported","properties":{"EnableDnsSupport":true,"Tags":[{"Key":"team","Value":"net"}]},"owned":false}},"by":0,"way":"waiting"}},
+    {"stall":{"of":0,"after":11}},
+    {"vanish":8},
+    {"ask":{"what":{"put":{"alias":"l2","properties":{"LogGroupName":"two","RetentionInDays":14},"owned":false}},"by":0,"way":"toTheEnd"}},
+    {"change":7}
+  ]
+}"#,
+    );
+}
+
 /// A search that cannot fail proves nothing.
 #[test]
 fn a_claim_that_forgets_its_lease_is_found() {

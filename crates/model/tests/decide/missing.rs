@@ -187,13 +187,28 @@ fn an_update_whose_reply_was_lost_does_not_prove_absence() {
         Observation::Looked(present("d"), update()),
         "submitting, then Submit: the update has not shown: the same again",
     );
-    let creating = step(
-        &almost_proven(missing),
+    let nearly = almost_proven(missing);
+    let resent = step(
+        &nearly,
         absent(),
-        "submitting, then Submit: nothing stands there yet",
+        "submitting, then Submit: it does not exist: is the update in flight?",
     );
+    assert!(matches!(&resent.state, State::Submitting(intent) if intent.client_token == token(1)));
+
+    // Nothing is in flight if AWS has answered each send. Once the token has expired, nobody can tell.
+    let creating = "submitting, then Submit: nothing stands there yet";
+    let State::Missing(Some(intent)) = &nearly.state else {
+        panic!("it knows what was sent")
+    };
+    let answered = Intent {
+        unanswered: 0,
+        ..intent.clone()
+    };
+    let answered = in_state(nearly.clone(), State::Missing(Some(answered)));
+    let answered = step(&answered, absent(), creating);
     let lost = Replacing::Lost { old: name("vpc-1") };
-    assert_eq!(creating.replacing, Some(lost));
+    assert_eq!(answered.replacing, Some(lost));
+    assert_line_at(&nearly, absent(), START.after(CLIENT_TOKEN_LIFE), creating);
 }
 
 #[test]

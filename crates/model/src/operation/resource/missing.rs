@@ -7,7 +7,8 @@ use super::intent::Intent;
 use super::looking;
 use super::missed::missed;
 use super::step::Step;
-use crate::{ErrorCode, Failure, Identifier, RetryClass, Setback};
+use super::submitting;
+use crate::{Action, ErrorCode, Failure, Identifier, RetryClass, Setback};
 
 /// Goes on with the proof. A list is asked for just before the look that would complete it.
 pub(super) fn resumed(step: &Step<'_>) -> Decision {
@@ -42,6 +43,12 @@ pub(super) fn looked(
                 "cancelled before anything was created in its place",
             )
         }
+        // A request that AWS never carries out would keep others off what is created in its place.
+        (Presence::Absent, Some(intent))
+            if step.sightings.prove_absence(step.now) && may_be_in_flight(step, intent) =>
+        {
+            submitting::send_again(step, intent, "it does not exist: is the update in flight?")
+        }
         (Presence::Absent, _) if step.sightings.prove_absence(step.now) => {
             looking::follow(step, None, plan)
         }
@@ -49,6 +56,11 @@ pub(super) fn looked(
         (presence, Some(intent)) => looking::after_lost_reply(step, intent, presence, plan),
         (presence, None) => looking::at_first(step, presence, plan),
     }
+}
+
+/// Returns whether AWS may have an update that it has not carried out, and says so if it is sent again.
+fn may_be_in_flight(step: &Step<'_>, intent: &Intent) -> bool {
+    intent.action() == Action::Update && intent.unanswered > 0 && intent.token_lives(step.now)
 }
 
 /// Decides after a list of the type. Whatever it says, another look follows.
