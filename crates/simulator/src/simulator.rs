@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use tokio::sync::watch;
 use ucp_listen::AllowedHosts;
-use ucp_model::{Clock, Entropy, TypeName};
+use ucp_model::{Clock, Entropy, Timestamp, TypeName};
 use ucp_schema::{Catalogue, SchemaError};
 
 use crate::exception::Exception;
@@ -58,13 +58,14 @@ impl Simulator {
     /// Carries out a call after the delay that a fault orders. A call that is not answered goes on until the faults are
     /// removed or the server stops. Then its reply is dropped.
     pub async fn answer(&self, caller: &Caller, request: &Request) -> Outcome {
+        let received = self.clock.now();
         let delay = self.world().delay(caller, request, &*self.entropy);
         if let Some(delay) = delay {
             tokio::time::sleep(delay).await;
         }
         let mut release = self.release.subscribe();
         let cleared = release.borrow().cleared;
-        match self.call(caller, request) {
+        match self.carry_out(caller, request, received) {
             Outcome::Hung => {
                 let is_over = |release: &Release| release.stopped || release.cleared > cleared;
                 // The sender is in `self`.
@@ -77,8 +78,14 @@ impl Simulator {
 
     /// Carries out a call at the current time, without any delay.
     pub fn call(&self, caller: &Caller, request: &Request) -> Outcome {
+        self.carry_out(caller, request, self.clock.now())
+    }
+
+    /// Carries out a call that was received at that time.
+    fn carry_out(&self, caller: &Caller, request: &Request, received: Timestamp) -> Outcome {
+        let now = self.clock.now();
         self.world()
-            .step(caller, request, self.clock.now(), &*self.entropy)
+            .step(caller, request, received, now, &*self.entropy)
     }
 
     /// Returns the signer of a call at the current time; see [`World::caller`].

@@ -80,11 +80,12 @@ impl World {
         }
     }
 
-    /// Carries out a call.
+    /// Carries out a call, which may have been received earlier.
     pub fn step(
         &mut self,
         caller: &Caller,
         request: &Request,
+        received: Timestamp,
         now: Timestamp,
         entropy: &dyn Entropy,
     ) -> Outcome {
@@ -123,7 +124,7 @@ impl World {
             request_token,
             role_arn: request.role_arn().map(str::to_owned),
             external_id: request.external_id().map(str::to_owned),
-            time: now,
+            time: received,
             account: caller.account.clone(),
             region: caller.region.clone(),
             outcome: match &outcome {

@@ -355,7 +355,7 @@ async fn a_call_hangs_until_the_client_gives_up_the_faults_are_removed_or_the_se
 
 #[tokio::test(start_paused = true)]
 async fn a_call_takes_its_time() {
-    let (simulator, _) = simulator();
+    let (simulator, clock) = simulator();
     simulator.add_fault(
         fault(Effect::Delay {
             least_millis: 80,
@@ -381,6 +381,18 @@ async fn a_call_takes_its_time() {
     let began = tokio::time::Instant::now();
     let listed = simulator.list_resources(&scope, &vpc, None).await;
     assert!(listed.is_ok() && began.elapsed().is_zero());
+
+    // The log tells when it was received.
+    let received = clock.now();
+    let id = Identifier::new("vpc-1");
+    let meanwhile = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        clock.pass(Duration::from_secs(1));
+    };
+    let (read, ()) = tokio::join!(simulator.get_resource(&scope, &vpc, &id), meanwhile);
+    read.unwrap_err();
+    let logged = simulator.latest(|entry| entry.identifier.as_deref() == Some("vpc-1"));
+    assert_eq!(logged.unwrap().time, received);
 }
 
 #[tokio::test]

@@ -68,7 +68,7 @@ impl Aws {
 
     pub fn step(&mut self, request: &Request) -> Outcome {
         self.world
-            .step(&self.caller, request, self.now, &self.entropy)
+            .step(&self.caller, request, self.now, self.now, &self.entropy)
     }
 
     pub fn call(&mut self, request: &Request) -> Result<Reply, Exception> {
