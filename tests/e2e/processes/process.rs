@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use serde_json::Value;
 use tokio::sync::watch;
@@ -21,9 +21,10 @@ pub(super) struct Process {
     child: Child,
     /// What it has written so far.
     output: watch::Sender<String>,
+    readers: Vec<JoinHandle<()>>,
 }
 
-fn gather(output: &watch::Sender<String>, from: impl Read + Send + 'static) {
+fn gather(output: &watch::Sender<String>, from: impl Read + Send + 'static) -> JoinHandle<()> {
     let output = output.clone();
     thread::spawn(move || {
         for line in BufReader::new(from).lines().map_while(Result::ok) {
@@ -32,7 +33,7 @@ fn gather(output: &watch::Sender<String>, from: impl Read + Send + 'static) {
                 text.push('\n');
             });
         }
-    });
+    })
 }
 
 impl Process {
@@ -44,9 +45,15 @@ impl Process {
             .spawn()
             .expect("the binary starts");
         let output = watch::Sender::default();
-        gather(&output, child.stdout.take().expect("a pipe"));
-        gather(&output, child.stderr.take().expect("a pipe"));
-        Self { child, output }
+        let readers = vec![
+            gather(&output, child.stdout.take().expect("a pipe")),
+            gather(&output, child.stderr.take().expect("a pipe")),
+        ];
+        Self {
+            child,
+            output,
+            readers,
+        }
     }
 
     /// Starts a simulated AWS. Returns its URL too.
@@ -280,9 +287,13 @@ impl Process {
         assert!(status.expect("kill runs").success());
     }
 
-    /// Waits for its exit status.
+    /// Waits for its exit status, and for all its output.
     pub(super) async fn ended(&mut self) -> ExitStatus {
-        eventually(async || self.child.try_wait().expect("it can be asked")).await
+        let status = eventually(async || self.child.try_wait().expect("it can be asked")).await;
+        for reader in self.readers.drain(..) {
+            reader.join().expect("its output is kept");
+        }
+        status
     }
 }
 

@@ -209,11 +209,9 @@ async fn a_certificate_that_nobody_vouches_for_lets_nobody_in() {
             assert_eq!(event["peer"], "127.0.0.1");
             assert_eq!(event["id"], "/");
         }
-        let told = server.output();
-        let logged = told
-            .lines()
-            .filter(|line| line.contains("is not accepted: "));
-        assert_eq!(logged.count(), refused, "{told}");
+        let told = || server.output().matches("is not accepted: ").count();
+        eventually(async || (told() >= refused).then_some(())).await;
+        assert_eq!(told(), refused, "{}", server.output());
         let counted = format!("ucp_unserved_total{{reason=\"certificate\"}} {refused}");
         let metrics = [
             "--cert",
@@ -324,7 +322,7 @@ async fn beyond_loopback_callers_are_authenticated_or_it_is_said_aloud() {
     let nowhere = "http://127.0.0.1:9";
     let local = |url: &str, path: &str| url.replace("0.0.0.0", "127.0.0.1") + path;
     let (server, url) = Process::serve_with(&[anywhere], &files.database(), nowhere, ACCOUNT).await;
-    assert!(server.output().contains("tokens travel in clear"));
+    server.line("tokens travel in clear").await;
     let (_, body) = files.curl(&[&local(&url, "/readyz")]).await;
     assert_eq!(body["authentication"], "Required");
     let (status, body) = files.curl(&[&local(&url, GROUP)]).await;
@@ -333,7 +331,7 @@ async fn beyond_loopback_callers_are_authenticated_or_it_is_said_aloud() {
     drop(server);
     let insecure = [anywhere, "--insecure-no-authentication"];
     let (server, url) = Process::serve_with(&insecure, &files.database(), nowhere, ACCOUNT).await;
-    assert!(server.output().contains("INSECURE"));
+    server.line("INSECURE").await;
     let (_, body) = files.curl(&[&local(&url, "/readyz")]).await;
     assert_eq!(body["authentication"], "None");
     let (status, _) = files.curl(&[&local(&url, GROUP)]).await;
@@ -341,9 +339,9 @@ async fn beyond_loopback_callers_are_authenticated_or_it_is_said_aloud() {
     drop(server);
     // On loopback it is said, too.
     let (server, _) = Process::serve_with(&[], &files.database(), nowhere, ACCOUNT).await;
-    let said = server.output();
     let warning = "callers are not authenticated: whoever reaches this address can change AWS";
-    assert!(said.contains(warning), "{said}");
+    server.line(warning).await;
+    let said = server.output();
     assert!(!said.contains("INSECURE"), "{said}");
 }
 
@@ -409,7 +407,7 @@ async fn only_a_proxy_with_its_certificate_says_who_calls() {
     };
     let proxy = Some((&proxies, "client"));
     assert_eq!(ask(proxy, &user("grace")).await, 200);
-    assert!(server.output().contains(r#""caller.name":"grace""#));
+    server.line(r#""caller.name":"grace""#).await;
     // It does not say who calls, or says what only a token may.
     assert_eq!(ask(proxy, "X-Other: x").await, 401);
     for name in ["token:ci", "broker:cf", "anonymous", "oidc:grace"] {
@@ -421,7 +419,7 @@ async fn only_a_proxy_with_its_certificate_says_who_calls() {
     assert_eq!(ask(None, &user("mallory")).await, 401);
     let client = Some((&files, "client"));
     assert_eq!(ask(client, &user("mallory")).await, 200);
-    assert!(server.output().contains(r#""caller.name":"Ada O'Neill""#));
+    server.line(r#""caller.name":"Ada O'Neill""#).await;
     assert!(!server.output().contains("mallory"));
     // A certificate does not make the name of a token.
     assert_eq!(ask(Some((&files, "token")), "X-Other: x").await, 401);
@@ -460,7 +458,7 @@ async fn a_proxy_says_who_calls_below_a_path_base() {
     let (status, body) = files.curl(&[&as_master[..], &put].concat()).await;
     assert_eq!(status, 200, "{body}");
     assert_eq!(body["id"], "/planes/radius/local/resourcegroups/rg");
-    assert!(server.output().contains(r#""caller.name":"grace""#));
+    server.line(r#""caller.name":"grace""#).await;
     // What Kubernetes asks first, and what is not below the path.
     let root = format!("{server_root}{BASE}");
     let elsewhere = group.replace(BASE, "");
