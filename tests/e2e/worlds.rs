@@ -215,6 +215,35 @@ fn an_update_of_unknown_outcome_is_not_left_in_flight() {
     );
 }
 
+/// An update has no answer and stays pending, and the next send of the same is refused (found by seed 470544).
+#[test]
+fn an_update_is_followed_although_its_next_send_is_refused() {
+    replay(
+        r#"{
+  "seed": 470544, "aheadMs": [-357], "weave": 0, "pace": "unpaced",
+  "faults": [
+    {"match":{},"probability":0.1,"effect":{"kind":"refuse","exception":"NotStabilizedException","message":""}},
+    {"match":{"operation":"UpdateResource"},"probability":0.3,"effect":{"kind":"stayPending","cancel":"accepted"}}
+  ],
+  "acts": [
+    {"ask":{"what":{"put":{"alias":"l1","properties":{"LogGroupName":"one","RetentionInDays":14},"owned":false}},"by":0,"way":"meanwhile"}},
+    {"ask":{"what":{"put":{"alias":"other/s1","properties":{"Name":"another","SecretString":"a"},"owned":false}},"by":0,"way":"toTheEnd"}},
+    {"ask":{"what":{"put":{"alias":"l1","properties":{"LogGroupName":"one","RetentionInDays":14},"owned":false}},"by":0,"way":"toTheEnd"}},
+    {"ask":{"what":{"put":{"alias":"l1","properties":{"LogGroupName":"one","RetentionInDays":14},"owned":false}},"by":0,"way":"toTheEnd"}},
+    {"ask":{"what":{"put":{"alias":"s1","properties":{"Name":"secret","SecretString":"b"},"owned":false}},"by":0,"way":"toTheEnd"}},
+    {"ask":{"what":{"put":{"alias":"other/s1","properties":{"Name":"another","SecretString":"a"},"owned":false}},"by":0,"way":"toTheEnd"}},
+    {"ask":{"what":{"delete":"l1"},"by":0,"way":"toTheEnd"}},
+    {"ask":{"what":{"put":{"alias":"other/s1","properties":{"Name":"another","SecretString":"a"},"owned":false}},"by":0,"way":"toTheEnd"}},
+    {"ask":{"what":{"put":{"alias":"s1","properties":{"Name":"secret","SecretString":"b"},"owned":false}},"by":0,"way":"toTheEnd"}},
+    {"ask":{"what":{"put":{"alias":"l1","properties":{"LogGroupName":"one","RetentionInDays":7},"owned":false}},"by":0,"way":"toTheEnd"}},
+    {"stall":{"of":0,"after":4}},
+    {"ask":{"what":{"put":{"alias":"other/s1","properties":{"Name":"another","SecretString":"a"},"owned":false}},"by":0,"way":"toTheEnd"}},
+    {"ask":{"what":{"put":{"alias":"l1","properties":{"LogGroupName":"one"},"owned":false}},"by":0,"way":"toTheEnd"}}
+  ]
+}"#,
+    );
+}
+
 /// A search that cannot fail proves nothing.
 #[test]
 fn a_claim_that_forgets_its_lease_is_found() {

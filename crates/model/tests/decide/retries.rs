@@ -193,6 +193,40 @@ fn a_create_that_did_not_stabilize_at_once_may_have_been_made_too() {
     );
 }
 
+/// The refusal of another send says nothing about the one that got no reply.
+#[test]
+fn an_update_that_did_not_stabilize_is_sent_again_if_an_earlier_send_may_have_arrived() {
+    let refused = |unanswered| {
+        let intent = Intent {
+            unanswered,
+            ..intent(Action::Update, Some("d"))
+        };
+        let update = in_state(referenced(operation(Kind::Put)), State::Submitting(intent));
+        let fault = Fault::new(FaultClass::Rejected, "NotStabilizedException", "slow");
+        (update, Observation::Submitted(Err(fault)))
+    };
+    let (first, refusal) = refused(1);
+    assert_line(
+        &first,
+        refusal,
+        "accepted: it failed for a reason that passes: look, then go on",
+    );
+    let (second, refusal) = refused(2);
+    let decision = assert_line(
+        &second,
+        refusal,
+        "submitting: refused, but an earlier send may have arrived",
+    );
+    let Next::Move(moved) = decision.next else {
+        panic!("it waits")
+    };
+    let State::Submitting(intent) = &moved.state else {
+        panic!("it is sent again")
+    };
+    assert_eq!((intent.unanswered, intent.client_token), (1, token(1)));
+    assert_eq!(moved.refusals[&Class::KeepWatching].count, 1);
+}
+
 /// A log group says in its own way that it is not there.
 #[test]
 fn an_update_of_what_is_missing_is_looked_at_whatever_the_exception() {

@@ -154,6 +154,19 @@ pub(super) fn answered(
         {
             refused(step, intent, &intent.call, &fault)
         }
+        // AWS may have taken an earlier send, and says so if the same is sent once more.
+        (FaultClass::Rejected, _)
+            if class == Class::KeepWatching
+                && intent.answered().unanswered > 0
+                && may_wait(step, class) =>
+        {
+            wait(
+                step,
+                class,
+                answered(),
+                "refused, but an earlier send may have arrived",
+            )
+        }
         (FaultClass::Rejected, _) if class == Class::KeepWatching => {
             progressing::failed(step, intent, None, &problem, Failure::from(&fault))
         }
