@@ -194,6 +194,10 @@ fn an_update_whose_reply_was_lost_does_not_prove_absence() {
         "submitting, then Submit: it does not exist: is the update in flight?",
     );
     assert!(matches!(&resent.state, State::Submitting(intent) if intent.client_token == token(1)));
+    // A cancellation does not call it back.
+    let cancelled = resource::decide(&nearly, true, absent(), START, chance(9));
+    let line = "submitting, then Submit: it does not exist: is the update in flight?";
+    assert_eq!(cancelled.to_string(), line);
 
     // Nothing is in flight if AWS has answered each send. Once the token has expired, nobody can tell.
     let creating = "submitting, then Submit: nothing stands there yet";

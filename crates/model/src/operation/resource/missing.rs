@@ -32,6 +32,13 @@ pub(super) fn looked(
         return looking::only(step, &presence);
     }
     match (presence, intent) {
+        // A request that AWS never carries out would keep others off what is created in its place,
+        // by this operation or after its cancellation.
+        (Presence::Absent, Some(intent))
+            if step.sightings.prove_absence(step.now) && may_be_in_flight(step, intent) =>
+        {
+            submitting::send_again(step, intent, "it does not exist: is the update in flight?")
+        }
         (Presence::Absent, _)
             if step.sightings.prove_absence(step.now)
                 && step.is_to_be_cancelled
@@ -42,12 +49,6 @@ pub(super) fn looked(
                 None,
                 "cancelled before anything was created in its place",
             )
-        }
-        // A request that AWS never carries out would keep others off what is created in its place.
-        (Presence::Absent, Some(intent))
-            if step.sightings.prove_absence(step.now) && may_be_in_flight(step, intent) =>
-        {
-            submitting::send_again(step, intent, "it does not exist: is the update in flight?")
         }
         (Presence::Absent, _) if step.sightings.prove_absence(step.now) => {
             looking::follow(step, None, plan)
