@@ -179,7 +179,8 @@ that would be sent again ends `OutcomeUnknown` instead. ",
 ## Errors
 
 Handler error codes come first: AWS accepted the call, and the handler of the type failed. The others are answers to the
-call itself, which is then sent again under its own token.
+call itself, which is then sent again under its own token. If that is refused in the end, and an earlier send of the same
+update or delete has no answer, the message says so: the earlier send may have arrived.
 
 | error | create | update | delete |
 |---|---|---|---|

@@ -250,3 +250,30 @@ fn a_refused_look_after_a_lost_reply_is_tried_again_for_a_while() {
         "failed: looking cannot tell what the lost reply did",
     );
 }
+
+/// It keeps AWS's code: an update or a delete may be made again, by ucp too, whatever came of the earlier send.
+#[test]
+fn a_refused_change_tells_of_an_earlier_send() {
+    for (kind, action) in [(Kind::Put, Action::Update), (Kind::Delete, Action::Delete)] {
+        let message = |unanswered| {
+            let intent = Intent {
+                unanswered,
+                ..intent(action, Some("d"))
+            };
+            let sent = in_state(referenced(operation(kind)), State::Submitting(intent));
+            let refused = Observation::Submitted(Err(denied()));
+            let line = "failed: AWS refuses the change";
+            let Next::Finish(finish) = assert_line(&sent, refused, line).next else {
+                panic!("it ends")
+            };
+            let Ended::Failed(failure) = finish.ended else {
+                panic!("it fails")
+            };
+            assert_eq!(failure.code, denied().code);
+            failure.message
+        };
+        let told = format!("An earlier send of the same {action} may have arrived");
+        assert!(!message(1).contains(&told), "{}", message(1));
+        assert!(message(2).contains(&told), "{}", message(2));
+    }
+}

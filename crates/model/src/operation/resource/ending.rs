@@ -96,9 +96,18 @@ impl Step<'_> {
             | State::Adopting(_)
             | State::Ended(_) => String::new(),
         };
+        let advice = match intent.action() {
+            Action::Create => format!(
+                "Find out in AWS whether there is such a {} before putting it again: another put may make a second one.",
+                operation.type_name
+            ),
+            Action::Update | Action::Delete => {
+                "Look at the resource in AWS, then put or delete it again.".to_owned()
+            }
+        };
         let message = format!(
-            "{what}{identifier} Client token {}{request}, from {}. Find out in AWS whether there is such a {} before putting it again: another put may make a second one.",
-            intent.client_token, intent.issued_at, operation.type_name
+            "{what}{identifier} Client token {}{request}, from {}. {advice}",
+            intent.client_token, intent.issued_at
         );
         Failure::new(ErrorCode::OutcomeUnknown, message)
     }

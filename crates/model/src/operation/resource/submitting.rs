@@ -5,6 +5,7 @@ use super::decision::{Decision, Moved, Next};
 use super::ending::cancelled as before_aws_took_it;
 use super::intent::{Call, Intent};
 use super::marking;
+use super::patience::as_sentence;
 use super::retry_class::{Class, Problem, retry_class};
 use super::state::State;
 use super::step::Step;
@@ -217,13 +218,24 @@ fn request_token_in(message: &str, intent: &Intent) -> Option<RequestToken> {
     request.map(|(word, _)| RequestToken::new(word))
 }
 
-/// Decides after AWS refused the call. A create has created nothing, unless an earlier send may have arrived: the
-/// refusal says nothing about that one.
+/// Decides after AWS refused the call. Nothing has come of it, unless an earlier send may have arrived: the refusal says
+/// nothing about that one.
 fn refused(step: &Step<'_>, intent: &Intent, call: &Call, fault: &Fault) -> Decision {
-    let failure = marking::tell_of_tag(step.operation, call.action(), Failure::from(fault));
+    let mut failure = marking::tell_of_tag(step.operation, call.action(), Failure::from(fault));
+    let may_have_arrived = intent.answered().unanswered > 0;
     match call {
-        Call::Update(_) | Call::Delete(_) => step.fail(failure, "AWS refuses the change"),
-        Call::Create if intent.answered().unanswered == 0 => {
+        // It may be made again, whatever came of the earlier send.
+        Call::Update(_) | Call::Delete(_) => {
+            if may_have_arrived {
+                failure.message = format!(
+                    "{} An earlier send of the same {} may have arrived: look at the resource before you rely on either.",
+                    as_sentence(&failure.message),
+                    call.action()
+                );
+            }
+            step.fail(failure, "AWS refuses the change")
+        }
+        Call::Create if !may_have_arrived => {
             let identifier = step.operation.identifier.clone();
             let setback = Setback::Failed(failure);
             step.end_create(setback, identifier, "AWS refuses the create")
