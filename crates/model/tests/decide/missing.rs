@@ -215,6 +215,59 @@ fn an_update_whose_reply_was_lost_does_not_prove_absence() {
     assert_line_at(&nearly, absent(), START.after(CLIENT_TOKEN_LIFE), creating);
 }
 
+/// AWS answers no send of an update of what is gone. It is asked for a day, with and without a cancellation, and nobody says
+/// that AWS contradicts itself.
+#[test]
+fn an_update_of_what_is_gone_is_sent_again_until_a_day_has_passed() {
+    let updating = Operation {
+        changes: vec![Change {
+            path: "/Description".to_owned(),
+            op: "replace".to_owned(),
+        }],
+        ..in_state(
+            referenced(operation(Kind::Put)),
+            State::Submitting(intent(Action::Update, Some("d"))),
+        )
+    };
+    for is_cancelled in [false, true] {
+        let (mut work, mut now, mut sends) = (updating.clone(), START, 0);
+        let mut observation = Observation::Claimed;
+        let (ended, time) = loop {
+            let decision = resource::decide(&work, is_cancelled, observation, now, chance(9));
+            let mut due_at = now;
+            match decision.next {
+                Next::Finish(finish) => break (finish.ended, now.since(START)),
+                Next::Move(moved) => {
+                    due_at = moved.due_at;
+                    work = moved.of(&work, now);
+                }
+                Next::Keep => {}
+            }
+            observation = match decision.effect {
+                Some(Effect::Look(_)) => absent(),
+                Some(Effect::List(_)) => Observation::Listed(Listing::Lacks),
+                Some(Effect::Submit(_)) => {
+                    sends += 1;
+                    assert!(sends < 10_000, "it does not end");
+                    Observation::Submitted(Err(throttled()))
+                }
+                Some(other) => panic!("unexpected {other:?}"),
+                None => {
+                    now = due_at;
+                    Observation::Claimed
+                }
+            };
+        };
+        let Ended::Failed(failure) = ended else {
+            panic!("it fails: {ended:?}")
+        };
+        assert_eq!(failure.code, "OutcomeUnknown", "{}", failure.message);
+        assert!(sends > 20, "{sends}");
+        assert!(time > Duration::from_secs(23 * 3600), "{time:?}");
+        assert!(time < Duration::from_secs(26 * 3600), "{time:?}");
+    }
+}
+
 #[test]
 fn an_absence_that_is_being_proven_can_be_cancelled_before_anything_is_sent() {
     let missing = in_state(referenced(operation(Kind::Put)), State::Missing(None));

@@ -175,6 +175,9 @@ pub(super) fn after_lost_reply(
         {
             resend("not found, but only AWS's answer to the delete tells what became of it")
         }
+        (Action::Update, Presence::Absent) if submitting::is_in_doubt(step, intent) => {
+            resend("it does not exist: is the update in flight?")
+        }
         (_, Presence::Absent) if step.operation.must_prove_absence() => {
             missed(step, Some(intent), "not found, which proves nothing yet")
         }

@@ -8,7 +8,7 @@ use super::looking;
 use super::missed::missed;
 use super::step::Step;
 use super::submitting;
-use crate::{Action, ErrorCode, Failure, Identifier, RetryClass, Setback};
+use crate::{ErrorCode, Failure, Identifier, RetryClass, Setback};
 
 /// Goes on with the proof. A list is asked for just before the look that would complete it.
 pub(super) fn resumed(step: &Step<'_>) -> Decision {
@@ -32,11 +32,7 @@ pub(super) fn looked(
         return looking::only(step, &presence);
     }
     match (presence, intent) {
-        // A request that AWS never carries out would keep others off what is created in its place,
-        // by this operation or after its cancellation.
-        (Presence::Absent, Some(intent))
-            if step.sightings.prove_absence(step.now) && may_be_in_flight(step, intent) =>
-        {
+        (Presence::Absent, Some(intent)) if submitting::is_in_doubt(step, intent) => {
             submitting::send_again(step, intent, "it does not exist: is the update in flight?")
         }
         (Presence::Absent, _)
@@ -57,11 +53,6 @@ pub(super) fn looked(
         (presence, Some(intent)) => looking::after_lost_reply(step, intent, presence, plan),
         (presence, None) => looking::at_first(step, presence, plan),
     }
-}
-
-/// Returns whether AWS may have an update that it has not carried out, and says so if it is sent again.
-fn may_be_in_flight(step: &Step<'_>, intent: &Intent) -> bool {
-    intent.action() == Action::Update && intent.unanswered > 0 && intent.token_lives(step.now)
 }
 
 /// Decides after a list of the type. Whatever it says, another look follows.

@@ -124,7 +124,7 @@ impl Sightings {
 
     /// Returns whether AWS has contradicted itself for too long.
     pub(super) fn contradict(&self, now: Timestamp) -> bool {
-        self.missed_in_all >= DOUBTS_MIN && self.are_old(now)
+        self.missed_in_all >= DOUBTS_MIN && self.are_old(now) && !self.prove_absence(now)
     }
 
     /// Returns whether the first look that did not find it was long ago.

@@ -67,6 +67,15 @@ pub(super) fn send_again(step: &Step<'_>, intent: &Intent, reason: &'static str)
     .then(Effect::Submit(intent), reason)
 }
 
+/// Returns whether AWS may have an update in flight of what is proven not to exist. A request that AWS never carries out
+/// would keep others off what is created in its place, by this operation or after its cancellation.
+pub(super) fn is_in_doubt(step: &Step<'_>, intent: &Intent) -> bool {
+    step.sightings.prove_absence(step.now)
+        && intent.action() == Action::Update
+        && intent.unanswered > 0
+        && intent.token_lives(step.now)
+}
+
 /// Decides after the reply to the call, from AWS or from the transport.
 pub(super) fn answered(
     step: &Step<'_>,
