@@ -215,8 +215,8 @@ fn an_update_whose_reply_was_lost_does_not_prove_absence() {
     assert_line_at(&nearly, absent(), START.after(CLIENT_TOKEN_LIFE), creating);
 }
 
-/// AWS answers no send of an update of what is gone. It is asked for a day, with and without a cancellation, and nobody says
-/// that AWS contradicts itself.
+/// AWS takes no send of an update of what is gone. It is asked for a day, with and without a cancellation, and nobody
+/// says that AWS contradicts itself.
 #[test]
 fn an_update_of_what_is_gone_is_sent_again_until_a_day_has_passed() {
     let updating = Operation {
@@ -266,6 +266,43 @@ fn an_update_of_what_is_gone_is_sent_again_until_a_day_has_passed() {
         assert!(time > Duration::from_secs(23 * 3600), "{time:?}");
         assert!(time < Duration::from_secs(26 * 3600), "{time:?}");
     }
+}
+
+/// It was adopted by this put, so nothing stands for it yet.
+#[test]
+fn an_update_of_what_was_to_be_adopted_is_not_forgotten_either() {
+    let adopting = Operation {
+        was_referenced: false,
+        ..in_state(
+            referenced(operation(Kind::Put)),
+            State::Submitting(intent(Action::Update, Some("d"))),
+        )
+    };
+    let line = "missing: not found, which proves nothing yet";
+    let missing = step(&adopting, absent(), line);
+    assert_line(
+        &almost_proven(missing),
+        absent(),
+        "submitting, then Submit: it does not exist: is the update in flight?",
+    );
+    let expired = START.after(CLIENT_TOKEN_LIFE);
+    let creating = "submitting, then Submit: nothing stands there yet";
+    assert_line_at(&adopting, absent(), expired, creating);
+}
+
+/// It was looked for while AWS took no update, and then AWS says that there is nothing to update.
+#[test]
+fn a_proven_absence_is_no_contradiction_however_often_it_was_looked_for() {
+    let mut put = almost_proven(referenced(operation(Kind::Put)));
+    put.sightings.missed_in_all = 60;
+    put.sightings.missed_since = Some(START.before(Duration::from_secs(3_600)));
+    let missing = step(
+        &put,
+        absent(),
+        "missing: not found, which proves nothing yet",
+    );
+    let creating = "submitting, then Submit: nothing stands there yet";
+    assert_line(&missing, absent(), creating);
 }
 
 #[test]

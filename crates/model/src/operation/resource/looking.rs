@@ -175,10 +175,16 @@ pub(super) fn after_lost_reply(
         {
             resend("not found, but only AWS's answer to the delete tells what became of it")
         }
-        (Action::Update, Presence::Absent) if submitting::is_in_doubt(step, intent) => {
+        (_, Presence::Absent)
+            if submitting::may_be_in_flight(step, intent)
+                && step.sightings.prove_absence(step.now) =>
+        {
             resend("it does not exist: is the update in flight?")
         }
-        (_, Presence::Absent) if step.operation.must_prove_absence() => {
+        (_, Presence::Absent)
+            if step.operation.must_prove_absence()
+                || submitting::may_be_in_flight(step, intent) =>
+        {
             missed(step, Some(intent), "not found, which proves nothing yet")
         }
         (Action::Create | Action::Update, Presence::Unreadable(_)) => step.outcome_unknown(

@@ -32,7 +32,10 @@ pub(super) fn looked(
         return looking::only(step, &presence);
     }
     match (presence, intent) {
-        (Presence::Absent, Some(intent)) if submitting::is_in_doubt(step, intent) => {
+        (Presence::Absent, Some(intent))
+            if step.sightings.prove_absence(step.now)
+                && submitting::may_be_in_flight(step, intent) =>
+        {
             submitting::send_again(step, intent, "it does not exist: is the update in flight?")
         }
         (Presence::Absent, _)

@@ -67,13 +67,10 @@ pub(super) fn send_again(step: &Step<'_>, intent: &Intent, reason: &'static str)
     .then(Effect::Submit(intent), reason)
 }
 
-/// Returns whether AWS may have an update in flight of what is proven not to exist. A request that AWS never carries out
-/// would keep others off what is created in its place, by this operation or after its cancellation.
-pub(super) fn is_in_doubt(step: &Step<'_>, intent: &Intent) -> bool {
-    step.sightings.prove_absence(step.now)
-        && intent.action() == Action::Update
-        && intent.unanswered > 0
-        && intent.token_lives(step.now)
+/// Returns whether AWS may have an update that it has not carried out. Such a request would keep others off what is
+/// created in the place of its resource, by this operation or after its cancellation.
+pub(super) fn may_be_in_flight(step: &Step<'_>, intent: &Intent) -> bool {
+    intent.action() == Action::Update && intent.unanswered > 0 && intent.token_lives(step.now)
 }
 
 /// Decides after the reply to the call, from AWS or from the transport.
@@ -178,10 +175,10 @@ pub(super) fn answered(
             )
         }
         (FaultClass::Rejected, _) if class == Class::KeepWatching => {
-            progressing::failed(step, intent, None, &problem, Failure::from(&fault))
+            progressing::failed(step, intent, None, &problem, refusal(intent, &fault))
         }
         (FaultClass::Missing, Call::Update(_)) => {
-            progressing::failed(step, intent, None, &problem, Failure::from(&fault))
+            progressing::failed(step, intent, None, &problem, refusal(intent, &fault))
         }
         (
             FaultClass::AlreadyExists
@@ -227,24 +224,29 @@ fn request_token_in(message: &str, intent: &Intent) -> Option<RequestToken> {
     request.map(|(word, _)| RequestToken::new(word))
 }
 
-/// Decides after AWS refused the call. Nothing has come of it, unless an earlier send may have arrived: the refusal says
-/// nothing about that one.
-fn refused(step: &Step<'_>, intent: &Intent, call: &Call, fault: &Fault) -> Decision {
-    let mut failure = marking::tell_of_tag(step.operation, call.action(), Failure::from(fault));
-    let may_have_arrived = intent.answered().unanswered > 0;
-    match call {
-        // It may be made again, whatever came of the earlier send.
-        Call::Update(_) | Call::Delete(_) => {
-            if may_have_arrived {
-                failure.message = format!(
-                    "{} An earlier send of the same {} may have arrived: look at the resource before you rely on either.",
-                    as_sentence(&failure.message),
-                    call.action()
-                );
-            }
-            step.fail(failure, "AWS refuses the change")
+/// AWS's refusal of the call. It says nothing about an earlier send, which may have arrived: that is told of an update or
+/// delete, which may be made again whatever came of it.
+fn refusal(intent: &Intent, fault: &Fault) -> Failure {
+    let mut failure = Failure::from(fault);
+    match intent.action() {
+        action @ (Action::Update | Action::Delete) if intent.answered().unanswered > 0 => {
+            failure.message = format!(
+                "{} An earlier send of the same {action} may have arrived.",
+                as_sentence(&failure.message)
+            );
         }
-        Call::Create if !may_have_arrived => {
+        Action::Create | Action::Update | Action::Delete => {}
+    }
+    failure
+}
+
+/// Decides after AWS refused the call. A create has created nothing, unless an earlier send may have arrived: the
+/// refusal says nothing about that one.
+fn refused(step: &Step<'_>, intent: &Intent, call: &Call, fault: &Fault) -> Decision {
+    let failure = marking::tell_of_tag(step.operation, call.action(), refusal(intent, fault));
+    match call {
+        Call::Update(_) | Call::Delete(_) => step.fail(failure, "AWS refuses the change"),
+        Call::Create if intent.answered().unanswered == 0 => {
             let identifier = step.operation.identifier.clone();
             let setback = Setback::Failed(failure);
             step.end_create(setback, identifier, "AWS refuses the create")
