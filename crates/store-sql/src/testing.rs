@@ -10,7 +10,9 @@ mod certificates;
 mod cipher;
 mod failover;
 mod measured;
+mod memory;
 mod migrated;
+mod pool;
 mod pooler;
 mod server;
 mod tls;
@@ -26,8 +28,9 @@ pub use cipher::{TestCipher, cipher};
 pub use failover::Failover;
 pub use measured::{MeasuredDatabase, Statements, measured_database};
 pub use migrated::{SqliteFolder, migrated_database};
+use pool::Pool;
 pub use pooler::Pooler;
-use server::{EMPTY, Server};
+use server::{EMPTY, Server, clear};
 pub use tls::Listening;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
@@ -38,11 +41,13 @@ pub trait Bytes: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Bytes for T {}
 
-/// A new database. It is dropped with this value.
+/// A database without rows. With this value it is dropped, or goes back to the pool that it is from.
 #[derive(Debug)]
 pub struct TestDatabase {
     server: &'static Server,
     name: String,
+    /// Set if it has its tables, and another test may have it afterwards.
+    pool: Option<&'static Pool>,
     /// To look at the others, as often as it takes until one of them waits.
     observer: Mutex<Option<PgConnection>>,
 }
@@ -51,7 +56,7 @@ pub struct TestDatabase {
 pub async fn database() -> Option<TestDatabase> {
     let server = server().await?;
     let name = server.create_database(EMPTY).await;
-    Some(TestDatabase::new(server, name))
+    Some(TestDatabase::new(server, name, None))
 }
 
 /// Returns the server of this process. The first test starts it, the others wait.
@@ -62,10 +67,11 @@ async fn server() -> Option<&'static Server> {
 }
 
 impl TestDatabase {
-    fn new(server: &'static Server, name: String) -> Self {
+    fn new(server: &'static Server, name: String, pool: Option<&'static Pool>) -> Self {
         Self {
             server,
             name,
+            pool,
             observer: Mutex::default(),
         }
     }
@@ -118,15 +124,7 @@ impl TestDatabase {
 
     /// Removes all rows, of a database that is migrated. Cheaper than another database.
     pub async fn clear(&self) {
-        let mut connection = self.server.connect_to(&self.name).await;
-        // There are few rows. To truncate a table takes as long as to create one.
-        let clear = "DO $$ DECLARE name text; BEGIN
-            FOR name IN SELECT quote_ident(relname) FROM pg_class
-                WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> '_sqlx_migrations'
-                ORDER BY EXISTS (SELECT FROM pg_constraint WHERE conrelid = pg_class.oid AND contype = 'f') DESC
-            LOOP EXECUTE 'DELETE FROM ' || name; END LOOP;
-        END $$";
-        sqlx::raw_sql(clear).execute(&mut connection).await.unwrap();
+        clear(&mut self.server.connect_to(&self.name).await).await;
     }
 
     /// Runs the statements of a dump.
@@ -152,6 +150,9 @@ pub async fn restore_sqlite(path: &Path, dump: &str) {
 
 impl Drop for TestDatabase {
     fn drop(&mut self) {
+        if let Some(pool) = self.pool {
+            return pool.take_back(&mut self.name);
+        }
         // Also in a cluster that ends with this process: the databases of all its tests would fill the disk.
         let drop = format!("DROP DATABASE {} WITH (FORCE)", self.name);
         let server = self.server;

@@ -90,7 +90,7 @@ mod pooled {
 
     async fn fresh() -> Option<(Arc<dyn Store>, Pooled)> {
         let database = migrated_database().await?;
-        let pooler = Pooler::before(&database).await?;
+        let pooler = Pooler::shared(&database).await?;
         let store = Sql::connect_postgres(&pooler.url())
             .await
             .expect("a fresh database")

@@ -34,7 +34,7 @@ async fn loses_access(client: &Client) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_credential_changed_by_one_process_is_used_by_the_other() {
-    let Some(database) = ucp_store_sql::testing::database().await else {
+    let Some(database) = ucp_store_sql::testing::migrated_database().await else {
         return;
     };
     let (_simulator, aws) = Process::simulator("20ms").await;

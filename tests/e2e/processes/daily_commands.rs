@@ -281,7 +281,7 @@ async fn nothing_is_applied_unless_somebody_agrees() {
 /// Somebody else changes the resource while the question is on the screen.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_not_shown_is_not_applied() {
-    let Some(database) = ucp_store_sql::testing::database().await else {
+    let Some(database) = ucp_store_sql::testing::migrated_database().await else {
         return;
     };
     let desk = Desk::over(&database.url()).await;

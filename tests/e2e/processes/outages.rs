@@ -21,7 +21,7 @@ const WORKING: Duration = Duration::from_secs(15);
 const STOPPED: Duration = Duration::from_secs(10);
 
 async fn proxy() -> Option<Proxy<TestDatabase>> {
-    let database = ucp_store_sql::testing::database().await?;
+    let database = ucp_store_sql::testing::migrated_database().await?;
     Some(Proxy::before(Arc::new(database)).await)
 }
 

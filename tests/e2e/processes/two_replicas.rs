@@ -13,7 +13,7 @@ const CREATES: usize = 200;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_replicas_share_two_hundred_creates() {
-    let Some(database) = ucp_store_sql::testing::database().await else {
+    let Some(database) = ucp_store_sql::testing::migrated_database().await else {
         return;
     };
     let (_simulator, aws) = Process::simulator("200ms").await;

@@ -3,7 +3,7 @@
 use sqlx::postgres::PgConnection;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, Row as _};
 
-use super::server::{Cluster, Server, run};
+use super::server::{Cluster, Place, Server, run};
 
 /// Fast, for many connections, with a standby.
 const SETTINGS: &str = "-c max_connections=100 -c fsync=off -c full_page_writes=off";
@@ -19,8 +19,8 @@ impl Failover {
     /// Starts both; `None` if Postgres is not installed.
     pub async fn start() -> Option<Self> {
         let starting = tokio::task::spawn_blocking(|| {
-            let primary = Server::start(SETTINGS)?.into_cluster()?;
-            let standby = Cluster::prepare()?;
+            let primary = Server::start(SETTINGS, Place::Memory)?.into_cluster()?;
+            let standby = Cluster::prepare(Place::Memory)?;
             let mut copy = standby.command("pg_basebackup");
             copy.arg("--host").arg(&primary.home);
             copy.arg("--pgdata").arg(standby.data());

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use sqlx::Row as _;
 use sqlx::postgres::{PgConnection, PgRow};
 
-use super::server::{EMPTY, Server};
+use super::server::{EMPTY, Place, Server};
 
 /// Counts statements. Everything else has its default, which is durable.
 const FOR_BENCHMARKS: &str = "-c shared_preload_libraries=pg_stat_statements";
@@ -32,8 +32,9 @@ pub struct Statements {
 /// Creates a database; `None` if there is no Postgres.
 pub async fn measured_database() -> Option<MeasuredDatabase> {
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
-    let server =
-        tokio::task::spawn_blocking(|| SERVER.get_or_init(|| Server::start(FOR_BENCHMARKS)));
+    let server = tokio::task::spawn_blocking(|| {
+        SERVER.get_or_init(|| Server::start(FOR_BENCHMARKS, Place::Disk))
+    });
     let server = server.await.unwrap().as_ref()?;
     let name = server.create_database(EMPTY).await;
     let mut connection = server.connect_to(&name).await;

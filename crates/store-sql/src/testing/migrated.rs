@@ -1,40 +1,53 @@
-//! Databases with their tables. They are migrated once in a process, and copied.
+//! Databases with their tables. They are migrated once in a process, and copied; who has one gives it back.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use sqlx::Connection as _;
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
-use super::TestDatabase;
-use super::server::EMPTY;
+use super::pool::Pool;
+use super::server::{EMPTY, Server, clear};
+use super::{TestDatabase, memory};
 use crate::{Sql, migrations};
 
-/// A folder that needs no disk, where there is one: a store waits for the disk at each commit.
-const MEMORY: &str = "/dev/shm";
-
-/// Creates a database with its tables; `None` if there is no Postgres.
+/// Returns a database with its tables and without rows; `None` if there is no Postgres. For tests that leave the tables
+/// as they are.
 pub async fn migrated_database() -> Option<TestDatabase> {
     static TEMPLATE: OnceCell<String> = OnceCell::const_new();
+    static POOL: Pool = Pool::new();
     let server = super::server().await?;
     if server.outlives_us() {
-        // A template would be left behind.
+        // A template would be left behind, and so would a pool.
         return super::database().await;
     }
-    let migrate = async || {
-        let name = server.create_database(EMPTY).await;
-        let mut connection = server.connect_to(&name).await;
-        let migrator = migrations::postgres();
-        let migrated = migrator.run_direct(None, &mut connection, false);
-        migrated.await.unwrap();
-        connection.close().await.unwrap();
-        name
+    let name = match POOL.take() {
+        Some(used) => emptied(server, &used).await,
+        None => {
+            let template = TEMPLATE.get_or_init(|| migrated(server)).await;
+            server.create_database(template).await
+        }
     };
-    let template = TEMPLATE.get_or_init(migrate).await;
-    Some(TestDatabase::new(
-        server,
-        server.create_database(template).await,
-    ))
+    Some(TestDatabase::new(server, name, Some(&POOL)))
+}
+
+/// Creates a database, migrates it and closes it.
+async fn migrated(server: &Server) -> String {
+    let name = server.create_database(EMPTY).await;
+    let mut connection = server.connect_to(&name).await;
+    let migrator = migrations::postgres();
+    let migrated = migrator.run_direct(None, &mut connection, false);
+    migrated.await.unwrap();
+    connection.close().await.unwrap();
+    name
+}
+
+/// Removes all rows of a database, and everybody who is still connected. It gets another name, under which none of them
+/// comes back.
+async fn emptied(server: &Server, used: &str) -> String {
+    let name = server.rename_database(used).await;
+    clear(&mut server.connect_to(&name).await).await;
+    name
 }
 
 /// A folder with a SQLite database that has its tables.
@@ -46,13 +59,13 @@ impl SqliteFolder {
     pub async fn create() -> Self {
         static TEMPLATE: OnceCell<Vec<u8>> = OnceCell::const_new();
         let migrate = async || {
-            let folder = Self(folder());
+            let folder = Self(memory::folder("ucp-sqlite-"));
             let store = Sql::open_sqlite(folder.database()).await.unwrap();
             store.close().await;
             std::fs::read(folder.database()).unwrap()
         };
         let template = TEMPLATE.get_or_init(migrate).await;
-        let created = Self(folder());
+        let created = Self(memory::folder("ucp-sqlite-"));
         std::fs::write(created.database(), template).unwrap();
         created
     }
@@ -61,11 +74,9 @@ impl SqliteFolder {
     pub fn database(&self) -> PathBuf {
         self.0.path().join("ucp.db")
     }
-}
 
-fn folder() -> TempDir {
-    match Path::new(MEMORY).is_dir() {
-        true => TempDir::new_in(MEMORY).unwrap(),
-        false => TempDir::new().unwrap(),
+    /// Returns the URL of the database.
+    pub fn url(&self) -> String {
+        format!("sqlite://{}", self.database().display())
     }
 }

@@ -1,12 +1,15 @@
 //! A PgBouncer that hands out connections by transaction.
 
-use std::io::ErrorKind;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::postgres::PgConnectOptions;
 use tempfile::TempDir;
 use tokio::net::UnixStream;
+use tokio::sync::OnceCell;
 
 use super::server::{Account, command_of_account};
 use super::{Bytes, TestDatabase};
@@ -26,9 +29,15 @@ ignore_startup_parameters =
 /// A pooler in front of a database.
 #[derive(Debug)]
 pub struct Pooler {
-    child: Child,
-    folder: TempDir,
+    process: Arc<PgBouncer>,
     name: String,
+}
+
+/// A process of PgBouncer, in front of all databases of a server. It ends with this value, and with this process.
+#[derive(Debug)]
+struct PgBouncer {
+    guard: Child,
+    folder: PathBuf,
 }
 
 impl Pooler {
@@ -44,9 +53,20 @@ impl Pooler {
     }
 
     async fn with_connections(database: &TestDatabase, connections: usize) -> Option<Self> {
-        let server = &database.server.options;
         let settings = format!("listen_addr =\ndefault_pool_size = {connections}\n");
-        Self::start(server, &database.name, PORT, &settings).await
+        Self::start(&database.server.options, &database.name, PORT, &settings).await
+    }
+
+    /// As [`before`](Self::before), in a process that all its callers share: one that a test does not disturb.
+    pub async fn shared(database: &TestDatabase) -> Option<Self> {
+        static SHARED: OnceCell<Option<Arc<PgBouncer>>> = OnceCell::const_new();
+        let settings = format!("listen_addr =\ndefault_pool_size = {FEW}\n");
+        let start = async || PgBouncer::start(&database.server.options, PORT, &settings).await;
+        let process = SHARED.get_or_init(start).await.as_ref()?;
+        Some(Self {
+            process: Arc::clone(process),
+            name: database.name.clone(),
+        })
     }
 
     /// Starts PgBouncer in front of a server, on a socket of this port with these settings besides the usual ones.
@@ -56,64 +76,15 @@ impl Pooler {
         port: u16,
         besides: &str,
     ) -> Option<Self> {
-        let folder = TempDir::with_prefix("ucp-pgbouncer-").unwrap();
-        let host = server
-            .get_socket()
-            .map(|socket| socket.display().to_string());
-        let host = host.unwrap_or_else(|| server.get_host().to_owned());
-        let settings = format!(
-            "[databases]\n* = host={host} port={} user={}\n[pgbouncer]\nunix_socket_dir = {}\nlisten_port = {port}\n\
-             {besides}{SETTINGS}",
-            server.get_port(),
-            server.get_username(),
-            folder.path().display(),
-        );
-        let file = folder.path().join("pgbouncer.ini");
-        std::fs::write(&file, settings).unwrap();
-        if let Some(account) = Account::unprivileged() {
-            account.give(folder.path());
-        }
-        let program = if works("pgbouncer") {
-            "pgbouncer"
-        } else {
-            "/usr/sbin/pgbouncer"
-        };
-        let started = command_of_account(program)
-            .arg(&file)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(std::fs::File::create(folder.path().join("log")).unwrap())
-            .spawn();
-        let child = match started {
-            Ok(child) => child,
-            Err(error) => {
-                assert!(error.kind() == ErrorKind::NotFound, "{error}");
-                assert!(
-                    std::env::var("UCP_REQUIRE_PGBOUNCER").is_err(),
-                    "UCP_REQUIRE_PGBOUNCER is set, but pgbouncer was not found"
-                );
-                eprintln!("skipped: no PgBouncer (install pgbouncer)");
-                return None;
-            }
-        };
-        let pooler = Self {
-            child,
-            folder,
+        Some(Self {
+            process: PgBouncer::start(server, port, besides).await?,
             name: database.to_owned(),
-        };
-        let socket = pooler.folder.path().join(format!(".s.PGSQL.{port}"));
-        for _ in 0..1000 {
-            if std::os::unix::net::UnixStream::connect(&socket).is_ok() {
-                return Some(pooler);
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        panic!("PgBouncer does not listen: {}", pooler.log());
+        })
     }
 
     /// Returns the URL of the database through the pooler.
     pub fn url(&self) -> String {
-        let folder = self.folder.path().display();
+        let folder = self.process.folder.display();
         let name = &self.name;
         format!("postgres://postgres@localhost/{name}?host={folder}&port={PORT}")
     }
@@ -125,26 +96,88 @@ impl Pooler {
 
     /// Opens a connection that speaks no protocol yet.
     pub async fn dial(&self) -> std::io::Result<Box<dyn Bytes>> {
-        let socket = self.folder.path().join(format!(".s.PGSQL.{PORT}"));
+        let socket = self.process.socket(PORT);
         Ok(Box::new(UnixStream::connect(socket).await?))
     }
 
     /// Returns what it has logged.
     pub fn log(&self) -> String {
-        std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default()
+        self.process.log()
     }
 }
 
-impl Drop for Pooler {
+impl PgBouncer {
+    async fn start(server: &PgConnectOptions, port: u16, besides: &str) -> Option<Arc<Self>> {
+        let Some(program) = program() else {
+            assert!(
+                std::env::var("UCP_REQUIRE_PGBOUNCER").is_err(),
+                "UCP_REQUIRE_PGBOUNCER is set, but pgbouncer was not found"
+            );
+            eprintln!("skipped: no PgBouncer (install pgbouncer)");
+            return None;
+        };
+        // The guard removes it.
+        let folder = TempDir::with_prefix("ucp-pgbouncer-").unwrap().keep();
+        let host = server
+            .get_socket()
+            .map(|socket| socket.display().to_string());
+        let host = host.unwrap_or_else(|| server.get_host().to_owned());
+        let settings = format!(
+            "[databases]\n* = host={host} port={} user={}\n[pgbouncer]\nunix_socket_dir = {}\nlisten_port = {port}\n\
+             {besides}{SETTINGS}",
+            server.get_port(),
+            server.get_username(),
+            folder.display(),
+        );
+        std::fs::write(folder.join("pgbouncer.ini"), settings).unwrap();
+        if let Some(account) = Account::unprivileged() {
+            account.give(&folder);
+        }
+        // It ends however this process does: the pipe is closed then.
+        let run = format!(
+            "cd '{}' && {{ '{program}' pgbouncer.ini >/dev/null 2>log & }} && read -r _; kill -9 $!; rm -rf '{}'",
+            folder.display(),
+            folder.display()
+        );
+        let mut guard = command_of_account("sh");
+        guard.arg("-c").arg(run).process_group(0);
+        guard.stdin(Stdio::piped()).stdout(Stdio::null());
+        let process = Self {
+            guard: guard.spawn().unwrap(),
+            folder,
+        };
+        for _ in 0..1000 {
+            if std::os::unix::net::UnixStream::connect(process.socket(port)).is_ok() {
+                return Some(Arc::new(process));
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("PgBouncer does not listen: {}", process.log());
+    }
+
+    fn socket(&self, port: u16) -> PathBuf {
+        self.folder.join(format!(".s.PGSQL.{port}"))
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.folder.join("log")).unwrap_or_default()
+    }
+}
+
+impl Drop for PgBouncer {
     fn drop(&mut self) {
-        // It may already have ended.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        drop(self.guard.stdin.take());
+        // It ends once PgBouncer has.
+        let _ = self.guard.wait();
     }
 }
 
-fn works(program: &str) -> bool {
-    let mut command = Command::new(program);
-    let command = command.arg("--version").stdout(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
+/// Returns how to start PgBouncer, if it is installed. Debian puts it into a folder that is not on everybody's path.
+fn program() -> Option<&'static str> {
+    let works = |program: &&str| {
+        let mut command = Command::new(program);
+        let command = command.arg("--version").stdout(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    ["pgbouncer", "/usr/sbin/pgbouncer"].into_iter().find(works)
 }

@@ -9,6 +9,8 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
 use tempfile::TempDir;
 
+use super::memory;
+
 /// How tests run Postgres: fast, for many connections, with early errors, and without work of its own.
 const FOR_TESTS: &str = "-c max_connections=300 -c fsync=off -c full_page_writes=off -c deadlock_timeout=50ms \
      -c autovacuum=off";
@@ -45,7 +47,7 @@ impl Server {
                 cluster: None,
             });
         }
-        if let Some(started) = Self::start(FOR_TESTS) {
+        if let Some(started) = Self::start(FOR_TESTS, Place::Memory) {
             return Some(started);
         }
         assert!(
@@ -58,8 +60,8 @@ impl Server {
 
     /// Starts a cluster that listens on a Unix socket only. `settings` are options of `postgres`. Returns `None` if
     /// Postgres is not installed.
-    pub(super) fn start(settings: &str) -> Option<Self> {
-        let cluster = Self::initialized()?;
+    pub(super) fn start(settings: &str, place: Place) -> Option<Self> {
+        let cluster = Self::initialized(place)?;
         cluster.start(settings);
         Some(Self {
             options: cluster.options(),
@@ -68,8 +70,8 @@ impl Server {
     }
 
     /// Prepares a cluster that trusts everybody. Returns `None` if Postgres is not installed.
-    pub(super) fn initialized() -> Option<Cluster> {
-        let cluster = Cluster::prepare()?;
+    pub(super) fn initialized(place: Place) -> Option<Cluster> {
+        let cluster = Cluster::prepare(place)?;
         run(cluster
             .command("initdb")
             .arg("-D")
@@ -108,14 +110,32 @@ impl Server {
     /// Creates a copy of a database to which nobody is connected, and returns its name.
     pub(super) async fn create_database(&self, template: &str) -> String {
         let mut connection = self.connect().await;
-        let fresh =
-            "SELECT 'ucp_test_' || md5(random()::text || clock_timestamp() || pg_backend_pid())";
-        let name = sqlx::query(fresh).fetch_one(&mut connection).await.unwrap();
-        let name: String = name.get(0);
+        let name = fresh_name(&mut connection).await;
         let create = format!("CREATE DATABASE {name} TEMPLATE {template}");
         let create = sqlx::query(AssertSqlSafe(create)).execute(&mut connection);
         create.await.unwrap();
         name
+    }
+
+    /// Ends all connections to a database, and gives it another name, which is returned.
+    pub(super) async fn rename_database(&self, database: &str) -> String {
+        let mut connection = self.connect().await;
+        let name = fresh_name(&mut connection).await;
+        // How long a server may take to end a connection, in milliseconds.
+        let end =
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = $1";
+        let rename = format!("ALTER DATABASE {database} RENAME TO {name}");
+        loop {
+            let end = sqlx::query(end).bind(database);
+            end.execute(&mut connection).await.unwrap();
+            let rename = sqlx::query(AssertSqlSafe(rename.clone()));
+            match rename.execute(&mut connection).await {
+                Ok(_) => return name,
+                // Somebody has connected meanwhile.
+                Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some("55006") => {}
+                Err(error) => panic!("{error}"),
+            }
+        }
     }
 
     /// Returns the URL of a database.
@@ -134,11 +154,48 @@ impl Server {
     }
 }
 
+/// Returns a name that no database has.
+async fn fresh_name(connection: &mut PgConnection) -> String {
+    let fresh =
+        "SELECT 'ucp_test_' || md5(random()::text || clock_timestamp() || pg_backend_pid())";
+    let name = sqlx::query(fresh).fetch_one(connection).await.unwrap();
+    name.get(0)
+}
+
+/// Removes all rows of a migrated database, and counts from one again.
+pub(super) async fn clear(connection: &mut PgConnection) {
+    // There are few rows. To truncate a table takes as long as to create one.
+    let clear = "DO $$ DECLARE name text; BEGIN
+        FOR name IN SELECT quote_ident(relname) FROM pg_class
+            WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> '_sqlx_migrations'
+            ORDER BY EXISTS (SELECT FROM pg_constraint WHERE conrelid = pg_class.oid AND contype = 'f') DESC
+        LOOP EXECUTE 'DELETE FROM ' || name; END LOOP;
+        FOR name IN SELECT quote_ident(relname) FROM pg_class
+            WHERE relnamespace = 'public'::regnamespace AND relkind = 'S'
+        LOOP EXECUTE 'ALTER SEQUENCE ' || name || ' RESTART'; END LOOP;
+    END $$";
+    sqlx::raw_sql(clear).execute(connection).await.unwrap();
+}
+
+/// Where a cluster has its files.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// In memory, if there is room.
+    Memory,
+    /// Where they are as durable as in production.
+    Disk,
+}
+
 impl Cluster {
     /// Makes a home for a cluster, with a guard that stops it at the end. Returns `None` if Postgres is not installed.
-    pub(super) fn prepare() -> Option<Self> {
+    pub(super) fn prepare(place: Place) -> Option<Self> {
+        const PREFIX: &str = "ucp-postgres-";
         let programs = programs()?;
-        let home = TempDir::with_prefix("ucp-postgres-").unwrap().keep();
+        let home = match place {
+            Place::Memory => memory::folder(PREFIX),
+            Place::Disk => TempDir::with_prefix(PREFIX).unwrap(),
+        };
+        let home = home.keep();
         if let Some(account) = Account::unprivileged() {
             account.give(&home);
         }

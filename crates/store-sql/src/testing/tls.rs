@@ -7,7 +7,7 @@ use sqlx::{Connection as _, PgConnection, Row as _};
 
 use super::certificates::Certificates;
 use super::pooler::Pooler;
-use super::server::{Cluster, Server};
+use super::server::{Cluster, Place, Server};
 
 const SETTINGS: &str = "-c max_connections=100 -c fsync=off -c full_page_writes=off";
 
@@ -32,7 +32,7 @@ impl Listening {
 
     async fn start(tls: &'static str) -> Option<Self> {
         let starting = tokio::task::spawn_blocking(move || {
-            let cluster = Server::initialized()?;
+            let cluster = Server::initialized(Place::Memory)?;
             let certificates = Certificates::new(&cluster.home);
             let port = free_port();
             let Certificates {

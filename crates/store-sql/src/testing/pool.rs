@@ -1,0 +1,25 @@
+//! Databases that wait for their next test.
+
+use std::sync::{Mutex, PoisonError};
+
+/// Databases that tests have given back: to create one and to drop it takes longer than to remove a few rows.
+#[derive(Debug)]
+pub(super) struct Pool(Mutex<Vec<String>>);
+
+impl Pool {
+    pub(super) const fn new() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+
+    /// Takes back a database. What it holds is removed when the next test asks for one: connections of this one may
+    /// still be open.
+    pub(super) fn take_back(&self, name: &mut String) {
+        let mut pool = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        pool.push(std::mem::take(name));
+    }
+
+    /// Hands out a database, as it was given back.
+    pub(super) fn take(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
+    }
+}
