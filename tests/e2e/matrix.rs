@@ -243,10 +243,9 @@ impl Change {
 /// Makes the change with every mishap. Over a database, replies are lost only if `UCP_MATRIX=all`: it takes minutes, and
 /// what follows a lost reply does not depend on the store.
 async fn survives(kind: StoreKind, change: Change) {
-    let is_all = std::env::var("UCP_MATRIX").is_ok_and(|which| which == "all");
     let calls = match kind {
         StoreKind::Memory => change.calls(),
-        StoreKind::Sqlite | StoreKind::Postgres if is_all => change.calls(),
+        StoreKind::Sqlite | StoreKind::Postgres if ucp_choice::is_matrix_whole() => change.calls(),
         StoreKind::Sqlite | StoreKind::Postgres => &[],
     };
     let lost = calls.iter().copied().map(Some);

@@ -14,6 +14,7 @@ mod credential_changes;
 mod daily_commands;
 mod desk;
 mod documents;
+mod engine;
 mod failover;
 mod hostile;
 mod issuer;

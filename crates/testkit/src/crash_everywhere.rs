@@ -9,8 +9,8 @@ use crate::{StoreKind, World};
 const ALL_PASSED: usize = 40;
 
 /// Runs `scenario` to record the crash points that it passes after [`World::may_crash`], then once for each of them, in
-/// a world that crashes there and recovers; on a database for a sample of many. Panics if a crash does not happen. Returns the
-/// crash points.
+/// a world that crashes there and recovers; on a database for a sample of many. A run has a half of these crashes, and the
+/// nightly run all. Panics if a crash does not happen. Returns the crash points.
 pub async fn crash_everywhere(on: StoreKind, scenario: impl AsyncFn(&World)) -> Vec<String> {
     let Some(site) = on.site().await else {
         return Vec::new();
@@ -58,14 +58,15 @@ fn sample(
     on: StoreKind,
     passed: Vec<(CrashTurn, Passer)>,
 ) -> impl Iterator<Item = (CrashTurn, Passer)> {
-    let is_all = std::env::var("UCP_MATRIX").is_ok_and(|which| which == "all");
     let (first, every) = match on {
-        _ if is_all || passed.len() <= ALL_PASSED => (0, 1),
+        _ if ucp_choice::is_matrix_whole() || passed.len() <= ALL_PASSED => (0, 1),
         StoreKind::Memory => (0, 1),
         StoreKind::Sqlite => (0, 3),
         StoreKind::Postgres => (1, 3),
     };
-    passed.into_iter().skip(first).step_by(every)
+    let (skipped, share) = ucp_choice::share(2, (ucp_choice::test(), "crashes"));
+    let sample = passed.into_iter().skip(first).step_by(every);
+    sample.skip(skipped).step_by(share)
 }
 
 /// Runs `scenario` without a mishap. Returns the crash points that it passes.

@@ -2,8 +2,8 @@
 //! that is moved by hand.
 //!
 //! Nothing sleeps. [`World::settle`] steps the engine and moves the clock to the next time at which something is due,
-//! until nothing is in flight. [`on_every_store`] turns a scenario into one test per store, and checks the invariants
-//! of the world afterwards. [`crash_everywhere`] crashes a scenario at every crash point, and
+//! until nothing is in flight. [`on_every_store`] turns a scenario into a test in memory and one on a database, and checks
+//! the invariants of the world afterwards. [`crash_everywhere`] crashes a scenario at every crash point, and
 //! [`disturb_everywhere`] stalls a worker there too. A WARN or an ERROR that a
 //! scenario does not expect fails it.
 
@@ -37,5 +37,5 @@ pub use draw::Draw;
 pub use place::{ACCOUNT, REGION};
 pub use reply::Reply;
 pub use store_kind::StoreKind;
-pub use stores::{Test, cipher, run, run_on};
+pub use stores::{Test, cipher, run, run_kind, run_kind_on_database, run_on_database};
 pub use world::{GROUP, SCHEMA_TTL, World, tracked_by};

@@ -8,3 +8,14 @@ pub enum StoreKind {
     /// A temporary Postgres database.
     Postgres,
 }
+
+impl StoreKind {
+    /// Returns its name in variables of the environment.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            StoreKind::Memory => "memory",
+            StoreKind::Sqlite => "sqlite",
+            StoreKind::Postgres => "postgres",
+        }
+    }
+}

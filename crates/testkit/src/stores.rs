@@ -74,8 +74,52 @@ pub fn cipher() -> Arc<dyn Cipher> {
 /// A test that runs on the thread that started it.
 pub type Test<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
-/// Runs `scenario` in a new world on a store of this kind, then checks the invariants of the world.
-pub fn run(kind: StoreKind, scenario: fn(&World) -> Test<'_>) {
+/// Runs `scenario` in a new world in memory, then checks the invariants of the world.
+pub fn run(scenario: fn(&World) -> Test<'_>) {
+    run_in(StoreKind::Memory, scenario);
+}
+
+/// Runs `scenario` in a new world on the database of this run, or on both.
+pub fn run_on_database(name: &str, scenario: fn(&World) -> Test<'_>) {
+    on_databases(name, |kind| run_in(kind, scenario));
+}
+
+/// Runs `test`, which builds its own worlds, in memory.
+pub fn run_kind(test: fn(StoreKind) -> Test<'static>) {
+    block_on(test(StoreKind::Memory));
+}
+
+/// Runs `test`, which builds its own worlds, on the database of this run, or on both.
+pub fn run_kind_on_database(name: &str, test: fn(StoreKind) -> Test<'static>) {
+    on_databases(name, |kind| block_on(test(kind)));
+}
+
+fn on_databases(name: &str, run: impl Fn(StoreKind)) {
+    for kind in databases(name) {
+        let store = kind.name();
+        ucp_choice::note(store, name);
+        // Shown when it fails.
+        println!("UCP_STORES={store} runs this again");
+        run(*kind);
+    }
+}
+
+/// Returns the databases on which the scenario called `name` runs.
+fn databases(name: &str) -> &'static [StoreKind] {
+    const ALL: &[StoreKind] = &[StoreKind::Sqlite, StoreKind::Postgres];
+    match std::env::var("UCP_STORES").as_deref() {
+        Ok("all") => ALL,
+        Ok("sqlite") => &ALL[..1],
+        Ok("postgres") => &ALL[1..],
+        Ok(other) => panic!("UCP_STORES={other}: all, sqlite or postgres"),
+        Err(_) => {
+            let chosen = ucp_choice::drawn(ALL.len(), name);
+            &ALL[chosen..=chosen]
+        }
+    }
+}
+
+fn run_in(kind: StoreKind, scenario: fn(&World) -> Test<'_>) {
     block_on(async {
         if let Some(world) = World::builder().on(kind).await {
             let world = world.build().await;
@@ -83,11 +127,6 @@ pub fn run(kind: StoreKind, scenario: fn(&World) -> Test<'_>) {
             world.finish().await;
         }
     });
-}
-
-/// Runs `test`, which builds its own worlds, for a store of this kind.
-pub fn run_on(kind: StoreKind, test: fn(StoreKind) -> Test<'static>) {
-    block_on(test(kind));
 }
 
 /// Runs `test` on a single thread, since the log of a world is that of its thread.
@@ -99,38 +138,34 @@ fn block_on(test: impl Future<Output = ()>) {
         .block_on(test);
 }
 
-/// Turns a scenario into one test per store, such as `puts::the_same_put_twice_makes_one_resource::sqlite`. Use it as
+/// Turns a scenario into two tests, such as `puts::the_same_put_twice_makes_one_resource::memory` and `…::database`. The
+/// latter runs on SQLite or on Postgres, as this commit has it, or on what `UCP_STORES` names. Use it as
 /// `#[apply(on_every_store)]` on a scenario that takes a `&World`, or on one that takes a [`StoreKind`] and builds its
 /// own worlds.
 #[macro_export]
 macro_rules! on_every_store {
     ($(#[$attribute:meta])* async fn $name:ident($world:ident: &$type:ty) $body:block) => {
-        $crate::on_every_store!(@tests run $name);
+        $crate::on_every_store!(@tests run run_on_database $name);
         $(#[$attribute])*
         #[cfg(test)]
         async fn $name($world: &$type) $body
     };
     ($(#[$attribute:meta])* async fn $name:ident($kind:ident: $type:ty) $body:block) => {
-        $crate::on_every_store!(@tests run_on $name);
+        $crate::on_every_store!(@tests run_kind run_kind_on_database $name);
         $(#[$attribute])*
         #[cfg(test)]
         async fn $name($kind: $type) $body
     };
-    (@tests $run:ident $name:ident) => {
+    (@tests $in_memory:ident $on_database:ident $name:ident) => {
         mod $name {
             #[test]
             fn memory() {
-                $crate::$run($crate::StoreKind::Memory, |on| Box::pin(super::$name(on)));
+                $crate::$in_memory(|on| Box::pin(super::$name(on)));
             }
 
             #[test]
-            fn sqlite() {
-                $crate::$run($crate::StoreKind::Sqlite, |on| Box::pin(super::$name(on)));
-            }
-
-            #[test]
-            fn postgres() {
-                $crate::$run($crate::StoreKind::Postgres, |on| Box::pin(super::$name(on)));
+            fn database() {
+                $crate::$on_database(module_path!(), |on| Box::pin(super::$name(on)));
             }
         }
     };

@@ -86,10 +86,9 @@ impl World {
     /// Returns all cases in memory, and every fourth over a database, unless `UCP_MATRIX=all`: what is decided does not
     /// depend on the store, and each case takes many statements there.
     pub fn sample<T>(&self, cases: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
-        let is_all = std::env::var("UCP_MATRIX").is_ok_and(|which| which == "all");
         let every = match self.kind {
             StoreKind::Memory => 1,
-            StoreKind::Sqlite | StoreKind::Postgres if is_all => 1,
+            StoreKind::Sqlite | StoreKind::Postgres if ucp_choice::is_matrix_whole() => 1,
             StoreKind::Sqlite | StoreKind::Postgres => 4,
         };
         cases.into_iter().step_by(every)

@@ -1,19 +1,15 @@
 //! SIGKILL at each crash point of a create, an update, a delete and a replacement in either order, then a restart: the
 //! operation ends with the correct result, nothing was created twice or left behind, and the reference is correct.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use ucp_choice::{note, share};
 use ucp_observe::{CrashPoint, CrashTurn, Moment};
 
 use super::client::Client;
+use super::engine::Engine;
 use super::process::Process;
 
 const VPC: &str = "AWS.EC2/VPC";
-/// How many processes are killed at once.
-const AT_ONCE: usize = 4;
 
 /// A change, and the crash points that its operation passes.
 #[derive(Clone, Copy, Debug)]
@@ -104,29 +100,47 @@ impl Change {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_kill_anywhere_costs_only_time_on_sqlite() {
-    kill_everywhere(async |_| {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let url = format!("sqlite://{}", directory.path().join("ucp.db").display());
-        Some((url, Box::new(directory) as Box<dyn Send>))
-    })
-    .await;
+/// Into how many tests the kills are divided.
+const SHARDS: usize = 10;
+
+/// Kills on SQLite and on Postgres, a tenth of them in each test. A run kills at a half of the points, and with
+/// `UCP_MISHAPS=all` at each.
+macro_rules! tenths {
+    ($($name:ident: $shard:literal)+) => {
+        mod a_kill_anywhere_costs_only_time_on_sqlite {
+            $(
+                #[tokio::test(flavor = "multi_thread")]
+                async fn $name() {
+                    super::kill_everywhere(super::Engine::Sqlite, $shard).await;
+                }
+            )+
+        }
+
+        mod a_kill_anywhere_costs_only_time_on_postgres {
+            $(
+                #[tokio::test(flavor = "multi_thread")]
+                async fn $name() {
+                    super::kill_everywhere(super::Engine::Postgres, $shard).await;
+                }
+            )+
+        }
+    };
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_kill_anywhere_costs_only_time_on_postgres() {
-    kill_everywhere(async |_| {
-        let database = ucp_store_sql::testing::database().await?;
-        Some((database.url(), Box::new(database) as Box<dyn Send>))
-    })
-    .await;
+tenths! {
+    tenth_1: 0
+    tenth_2: 1
+    tenth_3: 2
+    tenth_4: 3
+    tenth_5: 4
+    tenth_6: 5
+    tenth_7: 6
+    tenth_8: 7
+    tenth_9: 8
+    tenth_10: 9
 }
 
-async fn kill_everywhere(database: impl AsyncFn(CrashTurn) -> Option<(String, Box<dyn Send>)>) {
-    let (_simulator, aws) = Process::simulator("60ms").await;
-    let at_once = Arc::new(Semaphore::new(AT_ONCE));
-    let mut cases = JoinSet::new();
+fn all() -> impl Iterator<Item = (Change, CrashTurn)> {
     let changes = [
         Change::Create,
         Change::Update,
@@ -134,35 +148,29 @@ async fn kill_everywhere(database: impl AsyncFn(CrashTurn) -> Option<(String, Bo
         Change::CreateBeforeDelete,
         Change::DeleteBeforeCreate,
     ];
-    let all = changes
+    changes
         .into_iter()
-        .flat_map(|change| change.turns().map(move |turn| (change, turn)));
-    for (index, (change, point)) in all.enumerate() {
-        let Some((url, guard)) = database(point).await else {
+        .flat_map(|change| change.turns().map(move |turn| (change, turn)))
+}
+
+#[test]
+fn every_moment_of_every_change_is_killed_at_on_both_edges() {
+    assert_eq!(all().count(), 18 + 20 + 16 + 36 + 34);
+}
+
+async fn kill_everywhere(engine: Engine, shard: usize) {
+    let (_simulator, aws) = Process::simulator("60ms").await;
+    let (skipped, share) = share(2, (engine, shard));
+    let tenth = all().enumerate().skip(shard).step_by(SHARDS);
+    for (index, (change, point)) in tenth.skip(skipped).step_by(share) {
+        note("kills", &format!("{engine:?} {change:?} {point}"));
+        let Some((url, _database)) = engine.fresh().await else {
             return;
         };
-        let (aws, at_once) = (aws.clone(), Arc::clone(&at_once));
-        cases.spawn(async move {
-            let _permit = at_once
-                .acquire_owned()
-                .await
-                .expect("the semaphore is open");
-            // A separate account isolates the AWS of each case.
-            let account = format!("{:012}", 100_000_000_000 + index);
-            kill_once(change, point, &url, &aws, &account).await;
-            drop(guard);
-        });
+        // A separate account isolates the AWS of each case.
+        let account = format!("{:012}", 100_000_000_000 + index);
+        kill_once(change, point, &url, &aws, &account).await;
     }
-    let mut seen = 0;
-    while let Some(case) = cases.join_next().await {
-        case.expect("the case holds");
-        seen += 1;
-    }
-    assert_eq!(
-        seen,
-        18 + 20 + 16 + 36 + 34,
-        "every moment of every change, on both edges"
-    );
 }
 
 async fn kill_once(change: Change, point: CrashTurn, database: &str, aws: &str, account: &str) {

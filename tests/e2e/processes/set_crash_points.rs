@@ -1,22 +1,16 @@
 //! SIGKILL at each crash point of an apply, each time that the apply passes it, then a restart: the set is applied to its
 //! end, nothing was created twice or left behind, and each reference stands for its resource. On SQLite the kill comes
-//! before what the point names, on Postgres after it; with `UCP_MATRIX=all` on both sides.
+//! before what the point names, on Postgres after it; with `UCP_MISHAPS=all` on both sides.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
-use ucp_observe::{CrashPoint, CrashTurn, Edge};
+use ucp_choice::{note, share};
+use ucp_observe::{CrashPoint, CrashTurn, Edge, Moment};
 
 use super::client::{Client, GROUP};
+use super::engine::Engine;
 use super::process::Process;
-
-/// How many processes are killed at once.
-const AT_ONCE: usize = 6;
-/// The fewest kills on one side: each commit and each call of two creates, and those of the apply.
-const KILLS_MIN: usize = 20;
 
 fn set(account: &str) -> Value {
     let name = json!({"$concat": ["of-", {"$reference": "net#/VpcId"}]});
@@ -30,63 +24,84 @@ fn set(account: &str) -> Value {
     })
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_kill_anywhere_in_an_apply_costs_only_time_on_sqlite() {
-    kill_everywhere(Edge::Before, async || {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let url = format!("sqlite://{}", directory.path().join("ucp.db").display());
-        Some((url, Box::new(directory) as Guard))
-    })
-    .await;
+/// Into how many tests the kills are divided.
+const SHARDS: usize = 10;
+
+/// Kills on SQLite and on Postgres, at a tenth of the points in each test. A run kills at a half of the points, and with
+/// `UCP_MISHAPS=all` at each.
+macro_rules! tenths {
+    ($($name:ident: $shard:literal)+) => {
+        mod a_kill_anywhere_in_an_apply_costs_only_time_on_sqlite {
+            $(
+                #[tokio::test(flavor = "multi_thread")]
+                async fn $name() {
+                    super::kill_everywhere(super::Engine::Sqlite, $shard).await;
+                }
+            )+
+        }
+
+        mod a_kill_anywhere_in_an_apply_costs_only_time_on_postgres {
+            $(
+                #[tokio::test(flavor = "multi_thread")]
+                async fn $name() {
+                    super::kill_everywhere(super::Engine::Postgres, $shard).await;
+                }
+            )+
+        }
+    };
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_kill_anywhere_in_an_apply_costs_only_time_on_postgres() {
-    kill_everywhere(Edge::After, async || {
-        let database = ucp_store_sql::testing::database().await?;
-        Some((database.url(), Box::new(database) as Guard))
-    })
-    .await;
+tenths! {
+    tenth_1: 0
+    tenth_2: 1
+    tenth_3: 2
+    tenth_4: 3
+    tenth_5: 4
+    tenth_6: 5
+    tenth_7: 6
+    tenth_8: 7
+    tenth_9: 8
+    tenth_10: 9
 }
 
-/// Keeps a database.
-type Guard = Box<dyn Send>;
+/// How often an apply of two creates passes a moment at least, on either side: those of the apply, and of each create.
+fn passes(moment: Moment) -> u32 {
+    match moment {
+        Moment::Accept => 1,
+        Moment::StartChild => 2,
+        Moment::Claim | Moment::Finish => 3,
+        Moment::RecordIntent | Moment::Create | Moment::RecordProgress | Moment::Poll => 2,
+        Moment::Look | Moment::RecordVerdict => 2,
+        Moment::Update | Moment::Delete | Moment::Cancel => 0,
+        Moment::Remember | Moment::Adopt | Moment::Move => 0,
+    }
+}
 
-async fn kill_everywhere(edge: Edge, database: impl AsyncFn() -> Option<(String, Guard)>) {
-    let is_all = std::env::var("UCP_MATRIX").is_ok_and(|which| which == "all");
+async fn kill_everywhere(engine: Engine, shard: usize) {
+    let edge = match engine {
+        Engine::Sqlite => Edge::Before,
+        Engine::Postgres => Edge::After,
+    };
     let (_simulator, aws) = Process::simulator("60ms").await;
-    let at_once = Arc::new(Semaphore::new(AT_ONCE));
-    let (mut kills, mut index) = (0, 0_u64);
-    let points = CrashPoint::all().filter(|point| is_all || point.edge == edge);
-    let mut points: Vec<CrashPoint> = points.collect();
-    // Each round kills at the next pass of each point that the last one has reached.
-    for turn in 1.. {
-        let mut cases = JoinSet::new();
-        for point in std::mem::take(&mut points) {
-            let Some((url, guard)) = database().await else {
+    let points = CrashPoint::all().filter(|point| ucp_choice::has_all() || point.edge == edge);
+    let (skipped, share) = share(2, (engine, shard, "apply"));
+    let tenth = points.enumerate().skip(shard).step_by(SHARDS);
+    for (index, point) in tenth.skip(skipped).step_by(share) {
+        note("kills", &format!("{engine:?} apply {point}"));
+        // Until it is not passed once more.
+        for turn in 1.. {
+            let Some((url, _database)) = engine.fresh().await else {
                 return;
             };
-            let (aws, at_once) = (aws.clone(), Arc::clone(&at_once));
-            index += 1;
             // A separate account isolates the AWS of each case.
-            let account = format!("{:012}", 200_000_000_000 + index);
-            cases.spawn(async move {
-                let _permit = at_once.acquire_owned().await;
-                let at = CrashTurn { point, turn };
-                let was_killed = kill_once(at, &url, &aws, &account).await;
-                drop(guard);
-                was_killed.then_some(point)
-            });
-        }
-        while let Some(case) = cases.join_next().await {
-            points.extend(case.expect("the case holds"));
-        }
-        kills += points.len();
-        if points.is_empty() {
-            break;
+            let account = format!("2{index:05}{turn:06}");
+            let at = CrashTurn { point, turn };
+            if !kill_once(at, &url, &aws, &account).await {
+                assert!(turn > passes(point.moment), "{at} was not reached");
+                break;
+            }
         }
     }
-    assert!(kills >= KILLS_MIN, "{kills} kills");
 }
 
 /// Applies the set in a process that is killed at `at`, and goes on in another. Returns whether the first one got there.
