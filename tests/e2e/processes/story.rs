@@ -93,27 +93,3 @@ async fn a_server_says_what_it_lacks() {
     let lease = ["serve", "--database-url", "sqlite://x", "--lease=900ms"];
     assert!(refused(&lease, &"07".repeat(32)).contains("at least 1s"));
 }
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_aws_command_line_works_against_the_simulator() {
-    if Command::new("aws").arg("--version").output().is_err() {
-        let required = std::env::var("UCP_REQUIRE_AWS_CLI").is_ok_and(|required| required == "1");
-        assert!(
-            !required,
-            "UCP_REQUIRE_AWS_CLI is set, but there is no aws on the PATH"
-        );
-        eprintln!("skipped: no aws on the PATH (pip install awscli)");
-        return;
-    }
-    let (_simulator, url) = Process::simulator("50ms").await;
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/aws-cli.sh");
-    let run =
-        tokio::task::spawn_blocking(move || Command::new("bash").arg(script).arg(url).output());
-    let output = run.await.expect("the script runs").expect("bash runs");
-    let printed = [output.stdout, output.stderr].concat();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&printed)
-    );
-}

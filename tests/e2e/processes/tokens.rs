@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -16,29 +16,12 @@ const PLANES: &str = "/planes?api-version=2023-10-01-preview";
 const AUDIT: &str =
     "/planes/radius/local/providers/System.Resources/auditEvents?caller=ucp%20token";
 
-/// Runs `ucp token` with these arguments.
-async fn token(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ucp"));
-    command.arg("token").args(arguments);
-    command.env_remove("UCP_DATABASE_URL");
-    let run = tokio::task::spawn_blocking(move || command.output()).await;
-    run.expect("it ends").expect("the binary starts")
-}
-
-/// The same, when it succeeds. Returns its standard output.
+/// Runs `ucp token`, which succeeds. Returns its standard output.
 async fn succeed(arguments: &[&str]) -> String {
-    let output = token(arguments).await;
+    let output = Process::token(arguments).await;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{said}");
     String::from_utf8(output.stdout).expect("UTF-8")
-}
-
-pub(super) async fn create(database: &str, more: &[&str]) -> String {
-    let create = ["create", "--database-url", database, "--role", "owner"];
-    let printed = succeed(&[&create[..], &["--scope", "/"], more].concat()).await;
-    let token = printed.trim_end().to_owned();
-    assert_eq!(token.len(), 60, "{printed}");
-    token
 }
 
 /// Returns the status and the body of a reply to curl.
@@ -83,8 +66,8 @@ async fn a_token_is_stored_without_its_secret_and_can_be_revoked() {
     let database = format!("sqlite://{}", folder.path().join("ucp.db").display());
     let required = ["--require-authentication"];
     let (mut server, url) = Process::serve_with(&required, &database, NOWHERE, ACCOUNT).await;
-    let first = create(&database, &["--name", "ci"]).await;
-    let second = create(&database, &["--name", "ci", "--expires", "never"]).await;
+    let first = Process::create_token(&database, &["--name", "ci"]).await;
+    let second = Process::create_token(&database, &["--name", "ci", "--expires", "never"]).await;
     assert_eq!(ask(&url, &first).await.0, 200);
     assert_eq!(ask(&url, &second).await.0, 200);
     let mut wrong = first.clone();
@@ -127,7 +110,7 @@ async fn a_token_is_stored_without_its_secret_and_can_be_revoked() {
     );
     succeed(&["revoke", "--database-url", &database, "ci"]).await;
     eventually(async || (ask(&url, &second).await.0 == 401).then_some(())).await;
-    let again = token(&["revoke", "--database-url", &database, "ci"]).await;
+    let again = Process::token(&["revoke", "--database-url", &database, "ci"]).await;
     assert!(!again.status.success());
 
     let listed = succeed(&list).await;
@@ -156,14 +139,14 @@ async fn a_token_is_stored_without_its_secret_and_can_be_revoked() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_server_refuses_a_revoked_token_within_five_seconds() {
-    let Some(database) = ucp_store_sql::testing::database().await else {
+    let Some(database) = ucp_store_sql::testing::migrated_database().await else {
         return;
     };
     let database = database.url();
     let required = ["--require-authentication", "--roles=api"];
     let (_one, one) = Process::serve_with(&required, &database, NOWHERE, ACCOUNT).await;
     let (_other, other) = Process::serve_with(&required, &database, NOWHERE, ACCOUNT).await;
-    let token = create(&database, &["--name", "ci", "--expires", "1h"]).await;
+    let token = Process::create_token(&database, &["--name", "ci", "--expires", "1h"]).await;
     for url in [&one, &other] {
         assert_eq!(ask(url, &token).await.0, 200);
     }
@@ -201,12 +184,12 @@ async fn what_is_wrong_with_a_token_is_said() {
         ),
         (create(&["--data-dir=/nowhere"]), "/nowhere/ucp.db"),
     ] {
-        let output = token(&arguments).await;
+        let output = Process::token(&arguments).await;
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success(), "{arguments:?}");
         assert!(said.contains(hint), "{arguments:?}: {said}");
     }
-    let output = token(&["list", "--database-url", &missing]).await;
+    let output = Process::token(&["list", "--database-url", &missing]).await;
     assert!(!output.status.success());
     assert!(!Path::new(missing.trim_start_matches("sqlite://")).exists());
 }

@@ -10,9 +10,9 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
-use super::super::client::Answer;
 use super::replicas::Replicas;
 use super::{Over, draw};
+use crate::client::Answer;
 use ucp_testkit::Draw;
 
 /// How many people there are, and how many aliases. Each changes aliases of their own, one after the other.

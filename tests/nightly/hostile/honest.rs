@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::Over;
-use crate::processes::client::{AGAIN, Client};
+use crate::client::{AGAIN, Client};
 
 const PEOPLE: usize = 8;
 const ALIASES: usize = 10;

@@ -1,5 +1,5 @@
 //! Honest and hostile clients on one real server: what the honest ones get, and whether anything grows.
-//! `tests/hostile/run` runs it. It is not part of a normal run.
+//! `tests/hostile/run` runs it.
 
 mod attacks;
 mod honest;
@@ -13,8 +13,8 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 use ucp_store_sql::testing::database;
 
-use super::client::Client;
-use super::process::Process;
+use crate::client::Client;
+use crate::process::Process;
 use attacks::{Attackers, Attacks};
 use honest::Honest;
 use samples::{Probes, Samples};
@@ -85,7 +85,6 @@ async fn among(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "tests/hostile/run runs it"]
 async fn honest_clients_are_served_among_hostile_ones() {
     let database = database().await.expect("Postgres");
     let (_simulator, aws) = Process::simulator("20ms").await;

@@ -7,8 +7,8 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use ucp_store_sql::testing::Failover;
 
-use super::client::{Client, eventually};
-use super::process::Process;
+use crate::client::{Client, eventually};
+use crate::process::Process;
 
 const ACCOUNT: &str = "123456789012";
 const PUTS: usize = 30;

@@ -6,9 +6,9 @@ use serde_json::Value;
 use tokio::task::JoinSet;
 use ucp_model::{Lineage, Mark, Ownership, ReferenceId};
 
-use super::super::client::{API_VERSION, Client, GROUP};
 use super::people::{Story, is_terminal};
 use super::replicas::Replicas;
+use crate::client::{API_VERSION, Client, GROUP};
 
 /// How many operations are read at the same time.
 const AT_ONCE: usize = 16;

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::task::JoinHandle;
 
-use super::super::client::{Client, eventually};
-use super::super::process::Process;
 use super::ACCOUNT;
+use crate::client::{Client, eventually};
+use crate::process::Process;
 
 /// What tests set otherwise is as it is by default.
 const ARGUMENTS: [&str; 2] = ["--lease=10s", "--poll-interval=500ms"];

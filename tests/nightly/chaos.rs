@@ -1,5 +1,5 @@
 //! Campaigns against real processes: three servers on one Postgres, which are killed, cut off and stalled while people
-//! change aliases. `tests/chaos/run` runs them. They are not part of a normal run.
+//! change aliases. `tests/chaos/run` runs them.
 
 mod people;
 mod replicas;
@@ -12,8 +12,8 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 use ucp_store_sql::testing::{Failover, Pooler, database};
 
-use super::process::Process;
-use super::proxy::{Proxy, Upstream};
+use crate::process::Process;
+use crate::proxy::{Proxy, Upstream};
 use people::{Crowd, People};
 use replicas::Replicas;
 use ucp_testkit::Draw;
@@ -163,7 +163,6 @@ async fn proxies<T: Upstream>(database: T) -> (Vec<String>, Vec<Proxy<T>>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "run by tests/chaos/run"]
 async fn a_failing_network() {
     let Some(database) = database().await else {
         return;
@@ -176,7 +175,6 @@ async fn a_failing_network() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "run by tests/chaos/run"]
 async fn a_failing_network_before_a_pooler() {
     let Some(database) = database().await else {
         return;
@@ -195,7 +193,6 @@ async fn a_failing_network_before_a_pooler() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "run by tests/chaos/run"]
 async fn a_killed_primary() {
     let Some(database) = Failover::start().await else {
         return;
@@ -215,7 +212,6 @@ async fn a_killed_primary() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "run by tests/chaos/run"]
 async fn a_primary_that_only_takes_reads() {
     let Some(database) = Failover::start().await else {
         return;

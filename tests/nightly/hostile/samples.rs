@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::{ACCOUNT, Over, is_over_within};
-use crate::processes::client::{Client, PATIENCE};
+use crate::client::{Client, PATIENCE};
 
 /// The interval between samples, and between probes.
 const EVERY: Duration = Duration::from_millis(500);
