@@ -11,6 +11,11 @@ dev *flags:
 test *flags='--workspace':
     cargo test --locked {{ flags }}
 
+# Runs the unit tests, and the scenarios in memory.
+quick:
+    cargo test --locked --workspace -- --skip ::database --skip processes:: --skip worlds:: --skip matrix:: \
+        --skip postgres:: --skip pooled:: --skip racing:: --skip pairs::
+
 # Runs the end-to-end tests whose names contain a text: just e2e puts::
 e2e filter='':
     cargo test --locked --package ucp --test e2e -- {{ filter }}
@@ -43,3 +48,7 @@ timings *flags:
 # Runs all checks that a commit must pass.
 ci:
     .ci/run
+
+# Runs all tests that there are.
+nightly:
+    .ci/nightly
