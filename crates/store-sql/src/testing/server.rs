@@ -125,7 +125,8 @@ impl Server {
         let end =
             "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = $1";
         let rename = format!("ALTER DATABASE {database} RENAME TO {name}");
-        loop {
+        const TRIES: usize = 10;
+        for _ in 0..TRIES {
             let end = sqlx::query(end).bind(database);
             end.execute(&mut connection).await.unwrap();
             let rename = sqlx::query(AssertSqlSafe(rename.clone()));
@@ -136,6 +137,7 @@ impl Server {
                 Err(error) => panic!("{error}"),
             }
         }
+        panic!("somebody connects to {database} again and again");
     }
 
     /// Returns the URL of a database.
