@@ -1,6 +1,6 @@
 //! Black-box tests of the whole product, with a module for each family of scenarios.
 //!
-//! Most scenarios run in a `World` (real router, real engine, simulated AWS, each store in turn), where the test
+//! Most scenarios run in a `World` (real router, real engine, simulated AWS, in memory and on a database), where the test
 //! controls time. `processes` runs the real binary. A module that covers rows of the HTTP contract names their sections
 //! and decisions (D1 to D53) in its first lines.
 

@@ -19,6 +19,6 @@ seeded_worlds! {
     memory_1: Memory 500..1_000;
     memory_2: Memory 1_000..1_500;
     memory_3: Memory 1_500..2_000;
-    sqlite: Sqlite 2_002..2_008;
-    postgres: Postgres 2_009..2_014;
+    sqlite: Sqlite 2_002..2_004;
+    postgres: Postgres 2_009..2_010;
 }

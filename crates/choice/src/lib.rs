@@ -1,5 +1,5 @@
 //! For tests only: what a run leaves out, so that it is quick. Each commit leaves out something else, and the nightly run
-//! nothing.
+//! has it all.
 
 use std::fs::OpenOptions;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -28,8 +28,8 @@ pub fn choice() -> &'static str {
         // Not captured, as what a passing test prints is.
         let told = writeln!(
             std::io::stderr(),
-            "This run has one of two databases for each scenario, and a share of all kills, crashes and races, as \
-             {CHOICE}={seed} chooses. {STORES}=all {MISHAPS}=all leaves out none."
+            "{CHOICE}={seed} chooses what this run leaves out: databases of scenarios, kills, crashes, races. With {STORES}=all \
+             {MISHAPS}=all none is left out."
         );
         // Nobody may listen.
         drop(told);
