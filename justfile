@@ -13,8 +13,9 @@ test *flags='--workspace':
 
 # Runs the unit tests, and the scenarios in memory.
 quick:
-    cargo test --locked --workspace -- --skip ::database --skip processes:: --skip worlds:: --skip matrix:: \
-        --skip postgres:: --skip pooled:: --skip racing:: --skip pairs::
+    cargo test --locked --workspace -- --skip ::database --skip processes:: --skip matrix:: \
+        --skip worlds::memory --skip worlds::sqlite --skip worlds::postgres \
+        --skip postgres:: --skip pooled:: --skip sqlite::racing:: --skip sqlite::pairs::
 
 # Runs the end-to-end tests whose names contain a text: just e2e puts::
 e2e filter='':
