@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ucp_access::Role;
 use ucp_model::ReviewVerdict;
 
-use super::{Act, Database, Engine, Race, Stage};
+use super::{Act, Database, Engine, PAIRS, Race, Stage};
 use crate::Memory;
 
 /// What the writers find: `a` owns `x`, and `c` stands for it too; `g` owns `r` and is about to replace it, and `h` stands
@@ -156,7 +156,8 @@ const WRITERS: &[Writer] = &[
 ];
 
 /// Each writer is held before each of its statements, against each. That takes minutes in Postgres, so a normal run has
-/// every 79th pair, by which each writer is held and each comes in between; one with `UCP_PAIRS=all` has all of them.
+/// every 79th pair, by which each writer comes in between and is held, before every second of its statements; one with
+/// `UCP_PAIRS=all` has all of them.
 /// `UCP_PAIRS=Assign,Cancel` has those pairs of which one writer has such a word in its name. Quarters are tests of their
 /// own, since those run at the same time.
 pub async fn first_quarter_of_all_pairs(store: Engine, database: &dyn Database) {
@@ -183,7 +184,7 @@ async fn quarter(quarter: usize, store: Engine, database: &dyn Database) {
     const SHARE: usize = 79;
     // With fewer writers, some would not be held.
     const { assert!(SHARE <= WRITERS.len()) };
-    let asked = std::env::var("UCP_PAIRS").ok();
+    let asked = std::env::var(PAIRS).ok();
     let mut race = Race::new(store, database);
     race.after(BEFORE);
     for (row, one) in WRITERS.iter().enumerate() {
