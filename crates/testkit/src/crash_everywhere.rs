@@ -64,15 +64,7 @@ fn sample(on: StoreKind, passed: Vec<(CrashTurn, Passer)>) -> Vec<(CrashTurn, Pa
     let sample: Vec<_> = passed.into_iter().skip(first).step_by(every).collect();
     let test = ucp_choice::test();
     // Each by itself: crash points alternate between before and after.
-    let is_tried = |turn: &CrashTurn| {
-        ucp_choice::has_all() || ucp_choice::drawn(2, (&test, turn.to_string())) == 0
-    };
-    let mut tried = sample.clone();
-    tried.retain(|(turn, _)| is_tried(turn));
-    match tried.is_empty() {
-        true => sample.into_iter().take(1).collect(),
-        false => tried,
-    }
+    ucp_choice::half(sample, |(turn, _)| format!("{test} {turn}"))
 }
 
 /// Runs `scenario` without a mishap. Returns the crash points that it passes.

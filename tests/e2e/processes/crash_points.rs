@@ -2,11 +2,11 @@
 //! operation ends with the correct result, nothing was created twice or left behind, and the reference is correct.
 
 use serde_json::{Value, json};
-use ucp_choice::{note, share};
+use ucp_choice::{half, note};
 use ucp_observe::{CrashPoint, CrashTurn, Moment};
 
 use super::client::Client;
-use super::engine::Engine;
+use super::engine::{Engine, TENTHS, tenths};
 use super::process::Process;
 
 const VPC: &str = "AWS.EC2/VPC";
@@ -100,44 +100,9 @@ impl Change {
     }
 }
 
-/// Into how many tests the kills are divided.
-const SHARDS: usize = 10;
-
-/// Kills on SQLite and on Postgres, a tenth of them in each test. A run kills at a half of the points, and with
-/// `UCP_MISHAPS=all` at each.
-macro_rules! tenths {
-    ($($name:ident: $shard:literal)+) => {
-        mod a_kill_anywhere_costs_only_time_on_sqlite {
-            $(
-                #[tokio::test(flavor = "multi_thread")]
-                async fn $name() {
-                    super::kill_everywhere(super::Engine::Sqlite, $shard).await;
-                }
-            )+
-        }
-
-        mod a_kill_anywhere_costs_only_time_on_postgres {
-            $(
-                #[tokio::test(flavor = "multi_thread")]
-                async fn $name() {
-                    super::kill_everywhere(super::Engine::Postgres, $shard).await;
-                }
-            )+
-        }
-    };
-}
-
 tenths! {
-    tenth_1: 0
-    tenth_2: 1
-    tenth_3: 2
-    tenth_4: 3
-    tenth_5: 4
-    tenth_6: 5
-    tenth_7: 6
-    tenth_8: 7
-    tenth_9: 8
-    tenth_10: 9
+    a_kill_anywhere_costs_only_time_on_sqlite,
+    a_kill_anywhere_costs_only_time_on_postgres
 }
 
 fn all() -> impl Iterator<Item = (Change, CrashTurn)> {
@@ -158,12 +123,12 @@ fn every_moment_of_every_change_is_killed_at_on_both_edges() {
     assert_eq!(all().count(), 18 + 20 + 16 + 36 + 34);
 }
 
-async fn kill_everywhere(engine: Engine, shard: usize) {
+async fn kill_everywhere(engine: Engine, tenth: usize) {
     let (_simulator, aws) = Process::simulator("60ms").await;
-    let (skipped, share) = share(2, (engine, shard));
-    let tenth = all().enumerate().skip(shard).step_by(SHARDS);
-    for (index, (change, point)) in tenth.skip(skipped).step_by(share) {
-        note("kills", &format!("{engine:?} {change:?} {point}"));
+    let name = |change: Change, point: CrashTurn| format!("{engine:?} {change:?} {point}");
+    let tenth = all().enumerate().skip(tenth).step_by(TENTHS).collect();
+    for (index, (change, point)) in half(tenth, |(_, (change, point))| name(*change, *point)) {
+        note("kills", &name(change, point));
         let Some((url, _database)) = engine.fresh().await else {
             return;
         };

@@ -5,11 +5,11 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use ucp_choice::{note, share};
+use ucp_choice::{half, note};
 use ucp_observe::{CrashPoint, CrashTurn, Edge, Moment};
 
 use super::client::{Client, GROUP};
-use super::engine::Engine;
+use super::engine::{Engine, TENTHS, tenths};
 use super::process::Process;
 
 fn set(account: &str) -> Value {
@@ -24,44 +24,9 @@ fn set(account: &str) -> Value {
     })
 }
 
-/// Into how many tests the kills are divided.
-const SHARDS: usize = 10;
-
-/// Kills on SQLite and on Postgres, at a tenth of the points in each test. A run kills at a half of the points, and with
-/// `UCP_MISHAPS=all` at each.
-macro_rules! tenths {
-    ($($name:ident: $shard:literal)+) => {
-        mod a_kill_anywhere_in_an_apply_costs_only_time_on_sqlite {
-            $(
-                #[tokio::test(flavor = "multi_thread")]
-                async fn $name() {
-                    super::kill_everywhere(super::Engine::Sqlite, $shard).await;
-                }
-            )+
-        }
-
-        mod a_kill_anywhere_in_an_apply_costs_only_time_on_postgres {
-            $(
-                #[tokio::test(flavor = "multi_thread")]
-                async fn $name() {
-                    super::kill_everywhere(super::Engine::Postgres, $shard).await;
-                }
-            )+
-        }
-    };
-}
-
 tenths! {
-    tenth_1: 0
-    tenth_2: 1
-    tenth_3: 2
-    tenth_4: 3
-    tenth_5: 4
-    tenth_6: 5
-    tenth_7: 6
-    tenth_8: 7
-    tenth_9: 8
-    tenth_10: 9
+    a_kill_anywhere_in_an_apply_costs_only_time_on_sqlite,
+    a_kill_anywhere_in_an_apply_costs_only_time_on_postgres
 }
 
 /// How often an apply of two creates passes a moment at least, on either side: those of the apply, and of each create.
@@ -77,17 +42,17 @@ fn passes(moment: Moment) -> u32 {
     }
 }
 
-async fn kill_everywhere(engine: Engine, shard: usize) {
+async fn kill_everywhere(engine: Engine, tenth: usize) {
     let edge = match engine {
         Engine::Sqlite => Edge::Before,
         Engine::Postgres => Edge::After,
     };
     let (_simulator, aws) = Process::simulator("60ms").await;
     let points = CrashPoint::all().filter(|point| ucp_choice::has_all() || point.edge == edge);
-    let (skipped, share) = share(2, (engine, shard, "apply"));
-    let tenth = points.enumerate().skip(shard).step_by(SHARDS);
-    for (index, point) in tenth.skip(skipped).step_by(share) {
-        note("kills", &format!("{engine:?} apply {point}"));
+    let name = |point: CrashPoint| format!("{engine:?} apply {point}");
+    let tenth = points.enumerate().skip(tenth).step_by(TENTHS).collect();
+    for (index, point) in half(tenth, |(_, point)| name(*point)) {
+        note("kills", &name(point));
         // Until it is not passed once more.
         for turn in 1.. {
             let Some((url, _database)) = engine.fresh().await else {
