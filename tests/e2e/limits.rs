@@ -174,7 +174,7 @@ const SHOWN: &[(&str, Shown)] = &[
     (
         "tokens",
         By(
-            "crates/store/src/conformance/tokens.rs",
+            "crates/store-conformance/src/tokens.rs",
             "tokens_have_a_limit_and_an_end",
         ),
     ),
@@ -220,7 +220,7 @@ const SHOWN: &[(&str, Shown)] = &[
     (
         "service-bindings",
         By(
-            "crates/store/src/conformance/broker.rs",
+            "crates/store-conformance/src/broker.rs",
             "an_instance_has_so_many_bindings",
         ),
     ),
@@ -256,7 +256,7 @@ const SHOWN: &[(&str, Shown)] = &[
     (
         "refactor-plans",
         By(
-            "crates/store/src/conformance/refactors.rs",
+            "crates/store-conformance/src/refactors.rs",
             "only_so_many_plans_of_a_maker_are_kept",
         ),
     ),
@@ -270,7 +270,7 @@ const SHOWN: &[(&str, Shown)] = &[
     (
         "refactor-history",
         By(
-            "crates/store/src/conformance/refactors.rs",
+            "crates/store-conformance/src/refactors.rs",
             "the_history_of_groups_is_what_was_applied",
         ),
     ),

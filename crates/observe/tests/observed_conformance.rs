@@ -2,4 +2,4 @@
 
 mod observed;
 
-ucp_store::conformance!(crate::observed::observed);
+ucp_store_conformance::conformance!(crate::observed::observed);

@@ -2,7 +2,7 @@
 
 mod observed;
 
-ucp_store::conformance! { crate::observed::observed:
+ucp_store_conformance::conformance! { crate::observed::observed:
     auditing {
         what_is_audited_is_listed_latest_first
     }

@@ -8,7 +8,7 @@ use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Decode, Encode, Postgres, Row as _, Sqlite, SqlitePool, Type};
 #[cfg(feature = "testing")]
-use ucp_store::conformance::holding::before_statement;
+use ucp_store::holding::before_statement;
 use ucp_store::{Cipher, Error, KeyRange, SealedPlace};
 
 use crate::connections::{Connections, Held};

@@ -5,7 +5,7 @@ mod sqlite {
 
     use async_trait::async_trait;
     use ucp_store::Store;
-    use ucp_store::conformance::racing::Database;
+    use ucp_store_conformance::racing::Database;
     use ucp_store_sql::Sql;
     use ucp_store_sql::testing::{SqliteFolder, cipher};
 
@@ -30,8 +30,8 @@ mod sqlite {
         Some((Arc::new(store), Folder { _folder: folder }))
     }
 
-    ucp_store::conformance!(crate::sqlite::fresh);
-    ucp_store::races!(crate::sqlite::fresh);
+    ucp_store_conformance::conformance!(crate::sqlite::fresh);
+    ucp_store_conformance::races!(crate::sqlite::fresh);
 }
 
 mod postgres {
@@ -39,7 +39,7 @@ mod postgres {
 
     use async_trait::async_trait;
     use ucp_store::Store;
-    use ucp_store::conformance::racing::Database;
+    use ucp_store_conformance::racing::Database;
     use ucp_store_sql::Sql;
     use ucp_store_sql::testing::{TestDatabase, cipher, migrated_database};
 
@@ -61,8 +61,8 @@ mod postgres {
         Some((Arc::new(store), Postgres(database)))
     }
 
-    ucp_store::conformance!(crate::postgres::fresh);
-    ucp_store::races!(crate::postgres::fresh);
+    ucp_store_conformance::conformance!(crate::postgres::fresh);
+    ucp_store_conformance::races!(crate::postgres::fresh);
 }
 
 /// Through a pooler that hands out connections by transaction. The transactions are those of Postgres. That they exclude
@@ -72,7 +72,7 @@ mod pooled {
 
     use async_trait::async_trait;
     use ucp_store::Store;
-    use ucp_store::conformance::racing::Database;
+    use ucp_store_conformance::racing::Database;
     use ucp_store_sql::Sql;
     use ucp_store_sql::testing::{Pooler, TestDatabase, cipher, migrated_database};
 
@@ -102,6 +102,6 @@ mod pooled {
         Some((Arc::new(store), pooled))
     }
 
-    ucp_store::conformance!(crate::pooled::fresh);
-    ucp_store::pairs!(crate::pooled::fresh);
+    ucp_store_conformance::conformance!(crate::pooled::fresh);
+    ucp_store_conformance::pairs!(crate::pooled::fresh);
 }

@@ -1,16 +1,15 @@
-//! The storage contract of `ucp`: the [`Store`] traits, one for each noun, with an in-memory reference engine and the
-//! conformance suite that every engine passes.
+//! The storage contract of `ucp`: the [`Store`] traits, one for each noun, with an in-memory reference engine.
 //!
-//! The SQL engines are in `ucp-store-sql`. A difference between an engine and [`Memory`] that a caller can see is a bug
+//! The SQL engines are in `ucp-store-sql`, and the suite that every engine passes is in `ucp-store-conformance`. A difference between an engine and [`Memory`] that a caller can see is a bug
 //! in one of them.
 
 mod audit_events;
-#[cfg(feature = "conformance")]
-pub mod conformance;
 mod credentials;
 mod error;
 mod events;
 mod groups;
+#[cfg(feature = "testing")]
+pub mod holding;
 mod kept_plans;
 mod key_range;
 mod leases;

@@ -8,5 +8,5 @@ async fn memory() -> Option<(Arc<dyn Store>, ())> {
     Some((Arc::new(Memory::new()), ()))
 }
 
-ucp_store::conformance!(crate::memory);
-ucp_store::races!(crate::memory);
+ucp_store_conformance::conformance!(crate::memory);
+ucp_store_conformance::races!(crate::memory);

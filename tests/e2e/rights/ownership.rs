@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use ucp_access::Role;
-use ucp_store::conformance::holding::Hold;
+use ucp_store::holding::Hold;
 use ucp_testkit::{ACCOUNT, Reply, StoreKind, World};
 
 use super::grant;

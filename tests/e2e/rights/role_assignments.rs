@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use ucp_access::{Grant, Role};
 use ucp_store::AuditOutcome;
-use ucp_store::conformance::holding::Hold;
+use ucp_store::holding::Hold;
 use ucp_testkit::{Reply, StoreKind, World, apply, on_every_store};
 
 use super::grant;
