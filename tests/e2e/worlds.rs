@@ -2,22 +2,10 @@
 //! many, and how to run one again.
 
 use ucp_model::CallClass;
-use ucp_testkit::StoreKind;
-use ucp_testkit::worlds::{Plant, Story, replay, tell, tell_all};
+use ucp_testkit::worlds::{Plant, Story, replay, tell};
 
-/// The worlds are split, so that the cores share them. `tests/nightly` tells more.
-macro_rules! seeded_worlds {
-    ($($name:ident: $kind:ident $seeds:expr;)*) => {
-        $(
-            #[test]
-            fn $name() {
-                tell_all(StoreKind::$kind, $seeds);
-            }
-        )*
-    };
-}
-
-seeded_worlds! {
+// `tests/nightly` tells more.
+ucp_testkit::seeded_worlds! {
     memory_1: Memory 0..125;
     memory_2: Memory 125..250;
     memory_3: Memory 250..375;

@@ -138,3 +138,16 @@ pub fn tell_all(kind: StoreKind, seeds: impl IntoIterator<Item = u64>) -> Covera
     }
     all
 }
+
+/// Makes tests of the worlds of some seeds over stores of a kind. The worlds are split, so that the cores share them.
+#[macro_export]
+macro_rules! seeded_worlds {
+    ($($name:ident: $kind:ident $seeds:expr;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                $crate::worlds::tell_all($crate::StoreKind::$kind, $seeds);
+            }
+        )*
+    };
+}
