@@ -181,35 +181,54 @@ proptest! {
             }
         }
     }
+}
 
-    /// An operation that learns nothing still ends: no state outlasts [`PATIENCE`] or the life of the token.
-    #[test]
-    fn an_operation_that_learns_nothing_ends(faults in prop::collection::vec(prop_oneof![Just(lost()), Just(throttled())], 1..4)) {
-        let mut now = START;
-        let mut operation = referenced(operation(Kind::Put));
-        let deadline = START.after(PATIENCE * 9);
-        let mut observation = Observation::Claimed;
-        let mut due_at = START;
-        for turn in 0.. {
-            let decision = decide(&operation, observation, now, chance(turn));
-            match decision.next {
-                Next::Keep => {}
-                Next::Move(moved) => { due_at = moved.due_at; operation = moved.of(&operation, now); }
-                Next::Finish(_) => break,
-            }
-            prop_assert!(now < deadline, "still {} after nine days", operation.state.name());
-            let fault = faults[usize::try_from(turn).unwrap() % faults.len()].clone();
-            observation = match decision.effect {
-                Some(Effect::Look(_)) => Observation::Looked(Presence::Unknown(fault), create()),
-                Some(Effect::Read(_)) => Observation::Read(Presence::Unknown(fault)),
-                Some(Effect::List(_)) => Observation::Listed(Listing::Unknown(fault)),
-                Some(Effect::Search) => Observation::Searched(Search::Unknown(fault)),
-                Some(Effect::Submit(_)) => Observation::Submitted(Err(fault)),
-                Some(Effect::Poll(_)) => Observation::Polled(Err(fault)),
-                Some(Effect::Cancel(_)) => Observation::CancelAsked(Err(fault)),
-                Some(Effect::Survey | Effect::Start(_) | Effect::ReadOutputs | Effect::TakeBack) => unreachable!("for operations on groups"),
-                None => { now = now.max(due_at); Observation::Claimed }
-            };
+/// An operation that learns nothing still ends: no state outlasts [`PATIENCE`] or the life of the token. The faults come again
+/// and again, in each order of up to five.
+#[test]
+fn an_operation_that_learns_nothing_ends() {
+    for length in 1..=5 {
+        for order in 0..1_u32 << length {
+            let is_lost = |place: u32| order >> place & 1 == 1;
+            let fault = |place| if is_lost(place) { lost() } else { throttled() };
+            ends_with(&(0..length).map(fault).collect::<Vec<_>>());
         }
+    }
+}
+
+fn ends_with(faults: &[Fault]) {
+    let mut now = START;
+    let mut operation = referenced(operation(Kind::Put));
+    let deadline = START.after(PATIENCE * 9);
+    let mut observation = Observation::Claimed;
+    let mut due_at = START;
+    for (turn, fault) in (0..).zip(faults.iter().cycle().cloned()) {
+        let decision = decide(&operation, observation, now, chance(turn));
+        match decision.next {
+            Next::Keep => {}
+            Next::Move(moved) => {
+                due_at = moved.due_at;
+                operation = moved.of(&operation, now);
+            }
+            Next::Finish(_) => return,
+        }
+        let name = operation.state.name();
+        assert!(now < deadline, "still {name} after nine days of {faults:?}");
+        observation = match decision.effect {
+            Some(Effect::Look(_)) => Observation::Looked(Presence::Unknown(fault), create()),
+            Some(Effect::Read(_)) => Observation::Read(Presence::Unknown(fault)),
+            Some(Effect::List(_)) => Observation::Listed(Listing::Unknown(fault)),
+            Some(Effect::Search) => Observation::Searched(Search::Unknown(fault)),
+            Some(Effect::Submit(_)) => Observation::Submitted(Err(fault)),
+            Some(Effect::Poll(_)) => Observation::Polled(Err(fault)),
+            Some(Effect::Cancel(_)) => Observation::CancelAsked(Err(fault)),
+            Some(Effect::Survey | Effect::Start(_) | Effect::ReadOutputs | Effect::TakeBack) => {
+                unreachable!("for operations on groups")
+            }
+            None => {
+                now = now.max(due_at);
+                Observation::Claimed
+            }
+        };
     }
 }
