@@ -11,7 +11,7 @@ ucp_testkit::seeded_worlds! {
     memory_3: Memory 250..375;
     memory_4: Memory 375..500;
     sqlite: Sqlite 2_000..2_002;
-    postgres: Postgres 2_008..2_009;
+    postgres: Postgres 2_009..2_011;
 }
 
 /// A create fails, names nothing and has made a log group, which reads show late (found by seed 652).

@@ -5,5 +5,5 @@ ucp_testkit::seeded_worlds! {
     memory_2: Memory 1_000..1_500;
     memory_3: Memory 1_500..2_000;
     sqlite: Sqlite 2_002..2_004;
-    postgres: Postgres 2_009..2_010;
+    postgres: Postgres [2_008, 2_011, 2_012, 2_013];
 }

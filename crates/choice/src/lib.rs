@@ -64,18 +64,18 @@ pub fn drawn(of: usize, name: impl std::hash::Hash) -> usize {
     (hasher.finish() % of as u64) as usize
 }
 
-/// Returns the cases that this run has: those of a half that their names draw, and at least one, or all.
-pub fn half<T>(cases: Vec<T>, name: impl Fn(&T) -> String) -> Vec<T> {
+/// Returns the cases that this run has: one in `of`, as their names draw them, and at least one, or all.
+pub fn part<T>(of: usize, cases: Vec<T>, name: impl Fn(&T) -> String) -> Vec<T> {
     if has_all() {
         return cases;
     }
-    let is_drawn = |case: &T| drawn(2, name(case)) == 0;
-    let (mut half, other): (Vec<T>, Vec<T>) = cases.into_iter().partition(is_drawn);
+    let is_drawn = |case: &T| drawn(of, name(case)) == 0;
+    let (mut part, others): (Vec<T>, Vec<T>) = cases.into_iter().partition(is_drawn);
     // A test that tries nothing finds nothing.
-    if half.is_empty() {
-        half.extend(other.into_iter().next());
+    if part.is_empty() {
+        part.extend(others.into_iter().next());
     }
-    half
+    part
 }
 
 /// Returns which of the cases of `name` this run has: the first one, and the distance to the next. One in `of`, or all.
@@ -107,30 +107,33 @@ pub fn test() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{half, has_all};
+    use super::{has_all, part};
 
     #[test]
-    fn a_half_of_some_cases_is_never_empty_and_the_same_again() {
+    fn a_part_of_some_cases_is_never_empty_and_the_same_again() {
         for most in 1..100 {
             let cases: Vec<u32> = (0..most).collect();
-            let tried = half(cases.clone(), u32::to_string);
+            let tried = part(4, cases.clone(), u32::to_string);
             assert!(!tried.is_empty() && tried.is_sorted(), "{tried:?}");
             assert!(tried.iter().all(|case| cases.contains(case)));
-            assert_eq!(tried, half(cases, u32::to_string));
+            assert_eq!(tried, part(4, cases, u32::to_string));
         }
     }
 
     #[test]
-    fn about_a_half_is_left_out_unless_all_are_asked_for() {
-        let tried = half((0..1_000).collect(), u32::to_string).len();
-        match has_all() {
-            true => assert_eq!(tried, 1_000),
-            false => assert!((400..600).contains(&tried), "{tried}"),
+    fn as_many_are_tried_as_asked_for_unless_it_is_all() {
+        for of in 2..5 {
+            let tried = part(of, (0..1_200).collect(), u32::to_string).len();
+            let expected = 1_200 / of;
+            match has_all() {
+                true => assert_eq!(tried, 1_200),
+                false => assert!(tried.abs_diff(expected) < 100, "{tried} of {expected}"),
+            }
         }
     }
 
     #[test]
-    fn nothing_is_a_half_of_nothing() {
-        assert_eq!(half(Vec::new(), u32::to_string), [0; 0]);
+    fn nothing_is_a_part_of_nothing() {
+        assert_eq!(part(2, Vec::new(), u32::to_string), [0; 0]);
     }
 }

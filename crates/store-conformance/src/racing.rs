@@ -86,11 +86,11 @@ impl<'a> Race<'a> {
         const PATIENCE: Duration = Duration::from_secs(60);
         const TRIES: usize = 10;
         let orders = self.orders(one, other).await;
-        // A run has every second statement, and the nightly run all. So has who asks for pairs.
+        // A run has every fourth statement, and the nightly run all. So has who asks for pairs.
         let race = format!("{before:?} {one:?} {other:?}", before = self.before);
         let (first, every) = match std::env::var_os(PAIRS) {
             Some(_) => (0, 1),
-            None => ucp_choice::share(2, race),
+            None => ucp_choice::share(4, race),
         };
         for statement in (first..).step_by(every) {
             let mut tries = 0;

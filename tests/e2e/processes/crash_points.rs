@@ -2,7 +2,7 @@
 //! operation ends with the correct result, nothing was created twice or left behind, and the reference is correct.
 
 use serde_json::{Value, json};
-use ucp_choice::{half, note};
+use ucp_choice::{note, part};
 use ucp_observe::{CrashPoint, CrashTurn, Moment};
 
 use super::client::Client;
@@ -127,7 +127,7 @@ async fn kill_everywhere(engine: Engine, tenth: usize) {
     let (_simulator, aws) = Process::simulator("60ms").await;
     let name = |change: Change, point: CrashTurn| format!("{engine:?} {change:?} {point}");
     let tenth = all().enumerate().skip(tenth).step_by(TENTHS).collect();
-    for (index, (change, point)) in half(tenth, |(_, (change, point))| name(*change, *point)) {
+    for (index, (change, point)) in part(2, tenth, |(_, (change, point))| name(*change, *point)) {
         note("kills", &name(change, point));
         let Some((url, _database)) = engine.fresh().await else {
             return;

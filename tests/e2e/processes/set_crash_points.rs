@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use ucp_choice::{half, note};
+use ucp_choice::{note, part};
 use ucp_observe::{CrashPoint, CrashTurn, Edge, Moment};
 
 use super::client::{Client, GROUP};
@@ -51,7 +51,7 @@ async fn kill_everywhere(engine: Engine, tenth: usize) {
     let points = CrashPoint::all().filter(|point| ucp_choice::has_all() || point.edge == edge);
     let name = |point: CrashPoint| format!("{engine:?} apply {point}");
     let tenth = points.enumerate().skip(tenth).step_by(TENTHS).collect();
-    for (index, point) in half(tenth, |(_, point)| name(*point)) {
+    for (index, point) in part(2, tenth, |(_, point)| name(*point)) {
         note("kills", &name(point));
         // Until it is not passed once more.
         for turn in 1.. {

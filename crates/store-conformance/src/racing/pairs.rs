@@ -156,7 +156,7 @@ const WRITERS: &[Writer] = &[
 ];
 
 /// Each writer is held before each of its statements, against each. That takes minutes in Postgres, so a normal run has
-/// every 79th pair, by which each writer comes in between and is held, before every second of its statements; one with
+/// every 79th pair, by which each writer comes in between and is held, before every fourth of its statements; one with
 /// `UCP_PAIRS=all` has all of them.
 /// `UCP_PAIRS=Assign,Cancel` has those pairs of which one writer has such a word in its name. Quarters are tests of their
 /// own, since those run at the same time.
