@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use ucp_model::{Lineage, ProvisioningState, Reference, Scope, State};
+use ucp_store::{Error, NewOperation};
 
 use super::fixture::*;
-use ucp_store::{Error, NewOperation};
 
 /// A put under a new alias records a reference without an identifier, not owned.
 pub async fn a_new_alias_is_claimed_without_an_identifier(store: Engine) {

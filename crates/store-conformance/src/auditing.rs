@@ -2,9 +2,9 @@
 
 use ucp_access::{Grant, GrantChange, Role, Scope, Subject};
 use ucp_model::{CorrelationId, Timestamp};
+use ucp_store::{AuditEvent, AuditOutcome, AuditPlace, Error, StoredAuditEvent};
 
 use super::fixture::*;
-use ucp_store::{AuditEvent, AuditOutcome, AuditPlace, Error, StoredAuditEvent};
 
 /// An event of this second. Its number is the status.
 fn event(number: u16, second: i64) -> AuditEvent {

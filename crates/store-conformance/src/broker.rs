@@ -8,16 +8,16 @@ use ucp_model::{
     Access, BindingId, Change, ChangeKind, Ended, Failure, InstanceId, MAX_TAGS, Order, PlanPolicy,
     Provision, ReferenceId, ResourceGroup, ServiceBinding, ServiceInstance, Timestamp,
 };
+use ucp_store::{
+    ApplyRefactor, BINDINGS_MAX, Claimed, Error, FinishOperation, GroupDeletion, GroupUpdate,
+    NewOperation, PlaceOrder, Precondition, SealedPlace, Stored,
+};
 
 use super::deploying::deploying;
 use super::emptying::{emptying, removed_by};
 use super::fixture::*;
 use super::moving::{address, moving};
 use super::refactors::refactor_id;
-use ucp_store::{
-    ApplyRefactor, BINDINGS_MAX, Claimed, Error, FinishOperation, GroupDeletion, GroupUpdate,
-    NewOperation, PlaceOrder, Precondition, SealedPlace, Stored,
-};
 
 const CANARY: &str = "canary-71c4";
 

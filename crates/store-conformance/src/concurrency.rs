@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tokio::task::JoinSet;
 use ucp_model::{OperationId, PlaneKind};
+use ucp_store::{Error, GroupUpdate, NewOperation, Precondition, SealedKey, TagsUpdate};
 
 use super::fixture::*;
-use ucp_store::{Error, GroupUpdate, NewOperation, Precondition, SealedKey, TagsUpdate};
 
 /// Accepts all of them concurrently. One wins; the others fail with its id.
 async fn race(store: &Engine, contenders: Vec<NewOperation>) -> OperationId {

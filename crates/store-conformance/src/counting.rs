@@ -1,7 +1,8 @@
 //! Counts, which have a limit, and the end of the history.
 
-use super::fixture::*;
 use ucp_store::{LiveOperations, NewOperation, Precondition};
+
+use super::fixture::*;
 
 /// A count stops at its limit, and counts nothing of another plane or group.
 pub async fn a_count_has_a_limit(store: Engine) {

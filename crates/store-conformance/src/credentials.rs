@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use tokio::task::JoinSet;
 use ucp_model::{Credential, CredentialId, CredentialKind, NewCredential};
+use ucp_store::{Error, Precondition, Sealed, StoredCredential, Tags, Written};
 
 use super::fixture::*;
-use ucp_store::{Error, Precondition, Sealed, StoredCredential, Tags, Written};
 
 fn id(name: &str) -> CredentialId {
     CredentialId::new("aws", name).unwrap()

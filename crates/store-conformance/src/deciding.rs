@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Kind, Options, ReferenceChange};
 use ucp_model::{Identifier, Lineage, Reference, Scope, Target, Timestamp};
-
-use super::fixture::*;
-use super::moving::aliases;
 use ucp_store::{
     Adoption, Basis, Error, Event, FinishOperation, NewLook, NewOperation, Precondition,
     RecordedTarget, ReferenceUpdate, Sealed, SealedPlace, rules,
 };
+
+use super::fixture::*;
+use super::moving::aliases;
 
 async fn target_in(store: &Engine, scope: &Scope, name: &str) -> RecordedTarget {
     let target = Target {

@@ -5,15 +5,15 @@ use ucp_model::operation::group::{
 };
 use ucp_model::operation::{GroupWork, Options, Work};
 use ucp_model::{GroupId, PlanPolicy, RefactorId, ReferenceId, Scope};
+use ucp_store::{
+    ApplyRefactor, Error, GroupDeletion, GroupUpdate, NewOperation, NewWork, Precondition,
+    ReferenceUpdate,
+};
 
 use super::emptying::recorded;
 use super::fixture::*;
 use super::moving::{address, applying, moving};
 use super::refactors::refactor_id;
-use ucp_store::{
-    ApplyRefactor, Error, GroupDeletion, GroupUpdate, NewOperation, NewWork, Precondition,
-    ReferenceUpdate,
-};
 
 /// The task of a deployment that puts these references.
 pub(super) fn deploying(

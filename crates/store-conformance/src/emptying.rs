@@ -7,12 +7,12 @@ use ucp_model::{
     GroupBody, LeftoverId, LeftoverReason, PlanPolicy, RefactorGroup, Register, ResourceGroup,
     RoleAssignmentId,
 };
+use ucp_store::{ApplyRefactor, GroupUpdate, Precondition, ReferenceUpdate};
 
 use super::fixture::*;
 use super::leftovers::leave;
 use super::moving::{address, moving};
 use super::refactors::refactor_id;
-use ucp_store::{ApplyRefactor, GroupUpdate, Precondition, ReferenceUpdate};
 
 /// A group as the record of a refactor has it.
 pub(super) fn recorded(group: &ResourceGroup) -> RefactorGroup {

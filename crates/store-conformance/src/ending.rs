@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use ucp_model::operation::{Change, ReferenceChange, ResourceWork};
 use ucp_model::{Ended, Failure, Identifier, Lineage, ProvisioningState, Reference, Scope, Target};
-
-use super::fixture::*;
 use ucp_store::{
     Claimed, Documents, Error, Event, FinishOperation, Forgotten, NewOperation, ReferenceUpdate,
 };
+
+use super::fixture::*;
 
 /// The reference takes the identifier, the live properties and the baseline.
 pub async fn applied_writes_the_reference(store: Engine) {

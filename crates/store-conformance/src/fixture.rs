@@ -16,7 +16,6 @@ use ucp_model::{
     NewResourceGroup, Operation, OperationId, PlaneId, PlaneKind, ProvisioningState, Reference,
     ReferenceId, RoleAssignmentId, Scope, Timestamp, TypeName,
 };
-
 use ucp_store::{
     Accepted, Claimed, Error, FinishOperation, Forgotten, Lease, LeaseTerm, NewOperation,
     NewResourceWork, NewRoleAssignment, NewWork, Precondition, Sealed, Store,

@@ -6,13 +6,13 @@ use ucp_access::Role;
 use ucp_model::operation::group::{GroupState, ImportItem, ImportOutcome, Task};
 use ucp_model::operation::{Kind, Work};
 use ucp_model::{Ended, Failure, Identifier, Operation, OperationId, Reference, RoleAssignmentId};
-
-use super::fixture::*;
 use ucp_store::{
     Adoption, AuditPlace, Basis, Claimed, Error, FinishOperation, GroupDeletion, GroupUpdate,
     NewOperation, NewWork, OperationPage, OwnedPlace, Precondition, RecordedTarget,
     ReferenceUpdate, SealedPlace, Status, TagsUpdate, rules,
 };
+
+use super::fixture::*;
 
 fn item(name: &str) -> ImportItem {
     ImportItem {

@@ -7,11 +7,11 @@ use ucp_model::{
     Approval, Course, Ended, GroupBody, Identifier, KeptPlan, NewResourceGroup, NotReviewed,
     PlanId, PlanPolicy, PlanRefusal, PlanStatus, PlanUse, RequestToken, Review, ReviewVerdict,
 };
-
-use super::fixture::*;
 use ucp_store::{
     Error, Forgotten, GroupUpdate, NewOperation, Precondition, Reviewed, Sealed, StoredPlan,
 };
+
+use super::fixture::*;
 
 pub(super) fn plan_id(number: u64) -> PlanId {
     PlanId(operation_id(number).0)

@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use ucp_model::{OperationId, Timestamp};
+use ucp_store::{Claimed, Error, Lease, LeaseTerm};
 
 use super::fixture::{Engine, TERM, answered, at, text};
-use ucp_store::{Claimed, Error, Lease, LeaseTerm};
 
 /// When claims of writers are made.
 const NOW: i64 = 20;

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use ucp_model::Scope;
-
-use super::fixture::*;
 use ucp_store::holding::Hold;
 use ucp_store::{
     CONDEMNED, Claimed, Documents, Error, LeaseTerm, NewOperation, SUSPECTED, TAKEN_OVER_OFTEN,
 };
+
+use super::fixture::*;
 
 /// Operations are claimed earliest first, up to the limit.
 pub async fn due_operations_are_claimed_earliest_first(store: Engine) {

@@ -7,11 +7,11 @@ use ucp_model::{
     Failure, Identifier, Leftover, LeftoverId, LeftoverReason, Lineage, NewLeftover, Operation,
     ProvisioningState, Register,
 };
-
-use super::fixture::*;
 use ucp_store::{
     Error, FinishOperation, Forgotten, GroupDeletion, NewOperation, Precondition, Retried,
 };
+
+use super::fixture::*;
 
 fn register() -> Register {
     Register::Group(group("rg"))

@@ -1,5 +1,5 @@
-//! The conformance suite of the engines of the store: a case for each guarantee of the [contract](ucp_store::Store), and random
-//! sequences of commands whose replies are compared with those of [`Memory`](ucp_store::Memory).
+//! The conformance suite of the engines of the store: a case for each guarantee of the [contract](ucp_store::Store), and
+//! random sequences of commands whose replies are compared with those of [`Memory`](ucp_store::Memory).
 //!
 //! An engine passes one function to [`conformance!`](crate::conformance!).
 

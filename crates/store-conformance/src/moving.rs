@@ -8,12 +8,12 @@ use ucp_model::{
     GroupBody, GroupId, Lineage, Operation, PlanPolicy, Refactor, RefactorContent, RefactorGroup,
     RefactorMove, RefactorStatus, Reference, ReferenceId,
 };
-
-use super::fixture::*;
-use super::refactors::{planned, refactor_id, relocated};
 use ucp_store::{
     ApplyRefactor, Error, FinishOperation, GroupUpdate, Precondition, ReferenceUpdate,
 };
+
+use super::fixture::*;
+use super::refactors::{planned, refactor_id, relocated};
 
 /// The id of an alias in a group.
 pub(super) fn address(group_name: &str, name: &str) -> ReferenceId {

@@ -10,6 +10,11 @@ use ucp_model::{
     Access, Change, ChangeKind, CredentialKind, Ended, Identifier, LeftoverReason, NewCredential,
     NewLeftover, Operation, PlanPolicy, Reference, ResourceGroup, Scope, ServiceInstance, Target,
 };
+use ucp_store::{
+    Adoption, ApplyRefactor, Claimed, Error, FinishOperation, GroupUpdate, LeaseTerm, NewLook,
+    NewOperation, NewResourceWork, PlaceOrder, Precondition, ReferenceUpdate, Sealed, SealedKey,
+    SealedPlace, TagsUpdate, TypeSchema, rules,
+};
 
 use super::act::Act;
 use super::broker::{binding, done, instance, order, ordering};
@@ -21,11 +26,6 @@ use super::refactors::planned;
 use super::resolving::{losing_track, resolved, unknown_create, unresolved};
 use super::respelling::respelled;
 use super::stage::Stage;
-use ucp_store::{
-    Adoption, ApplyRefactor, Claimed, Error, FinishOperation, GroupUpdate, LeaseTerm, NewLook,
-    NewOperation, NewResourceWork, PlaceOrder, Precondition, ReferenceUpdate, Sealed, SealedKey,
-    SealedPlace, TagsUpdate, TypeSchema, rules,
-};
 
 impl Stage {
     /// Performs the acts one after the other and returns the replies.

@@ -1,9 +1,9 @@
 //! `If-Match` and `If-None-Match`, checked in the transaction that writes.
 
 use ucp_model::{ETag, Plane, PlaneKind, ResourceGroup};
+use ucp_store::{Error, GroupUpdate, Precondition, Tags};
 
 use super::fixture::*;
-use ucp_store::{Error, GroupUpdate, Precondition, Tags};
 
 async fn write_plane(store: &Engine, when: &Precondition, value: &str) -> Result<Plane, Error> {
     let put = put_plane(plane(PlaneKind::Aws, "a"), "global", value);

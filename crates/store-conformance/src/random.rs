@@ -13,13 +13,13 @@ use ucp_model::{
     Access, Change, ChangeKind, Ended, Failure, GroupId, Identifier, InstanceId, LeftoverId,
     LeftoverReason, NewLeftover, Operation, PlaneKind, Register, ResourceGroup, Scope, Timestamp,
 };
-
-use super::broker::{binding, deleted, instance, instance_id, ordering};
-use super::fixture::*;
 use ucp_store::{
     Claimed, FinishOperation, LeaseTerm, Memory, NewOperation, OperationPage, PlaceOrder,
     Precondition, ReferenceUpdate, ServiceBroker as _, Status, Store,
 };
+
+use super::broker::{binding, deleted, instance, instance_id, ordering};
+use super::fixture::*;
 
 /// Seeds that are always run.
 const SEEDS: std::ops::Range<u64> = 1..5;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ucp_model::{CallClass, CallReport, RateKey};
+use ucp_store::{Ask, Claimed, LONGEST_WAIT, Lease, NewOperation, Pace};
 
 use super::fixture::*;
-use ucp_store::{Ask, Claimed, LONGEST_WAIT, Lease, NewOperation, Pace};
 
 fn key() -> RateKey {
     RateKey {

@@ -6,9 +6,9 @@ use ucp_model::{
     Ended, EventMove, Refactor, RefactorContent, RefactorEvent, RefactorId, RefactorMove,
     RefactorStatus, ReferenceId,
 };
+use ucp_store::{Precondition, refactor_place};
 
 use super::fixture::*;
-use ucp_store::{Precondition, refactor_place};
 
 /// A move, as it is recorded.
 pub(super) fn relocated(from: ReferenceId, to: ReferenceId, etag: Option<String>) -> RefactorMove {

@@ -7,9 +7,9 @@ use ucp_model::{
     Baseline, Digest, GroupId, NewResourceGroup, Plane, PlaneId, PlaneKind, ReferenceId,
     ResourceGroup, TypeName,
 };
+use ucp_store::{Error, FinishOperation, Precondition, SealedKey, Written};
 
 use super::fixture::*;
-use ucp_store::{Error, FinishOperation, Precondition, SealedKey, Written};
 
 /// What is written where there was nothing.
 fn first_write<T: Clone>(expected: &T) -> Written<T> {

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use ucp_model::{CredentialId, CredentialKind, NewCredential};
+use ucp_store::{Basis, NewLook, Precondition, Sealed, SealedKey, SealedPlace, Stored};
 
 use super::fixture::*;
 use super::kept_plans::{plan, plan_id};
-use ucp_store::{Basis, NewLook, Precondition, Sealed, SealedKey, SealedPlace, Stored};
 
 fn digest_key(id: &str, text: &str) -> SealedKey {
     SealedKey {

@@ -5,9 +5,9 @@ use ucp_model::{
     Ended, Failure, Leftover, LeftoverId, LeftoverReason, NewLeftover, Operation,
     ProvisioningState, Register, UnknownCreate,
 };
+use ucp_store::{Error, FinishOperation, NewOperation, Retried};
 
 use super::fixture::*;
-use ucp_store::{Error, FinishOperation, NewOperation, Retried};
 
 fn left(number: u64) -> LeftoverId {
     LeftoverId {

@@ -4,13 +4,13 @@
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Kind, ReferenceChange};
 use ucp_model::{Ended, Operation};
+use ucp_store::{Error, FinishOperation, NewOperation, Precondition};
 
 use super::fixture::{
     Engine, TERM, accept, accept_and_claim, alias, applied, at, claim, claim_one, delete, deleted,
     end, failed, finish, identifier, map, named, on_group, operation, operation_id, put, reference,
     refused, resource_work, stepped, untracked, with, with_group,
 };
-use ucp_store::{Error, FinishOperation, NewOperation, Precondition};
 
 /// The operation after a look at `MyDB`, which AWS calls `mydb`.
 pub(super) fn respelled(operation: &Operation) -> Operation {

@@ -4,11 +4,11 @@ use tokio::task::JoinSet;
 use ucp_access::{GrantChange, Role, Scope, Subject};
 use ucp_model::RoleAssignmentId;
 use ucp_model::operation::group::Task;
-
-use super::fixture::*;
 use ucp_store::{
     AuditPlace, Error, GroupDeletion, NewRoleAssignment, Precondition, RoleAssignment,
 };
+
+use super::fixture::*;
 
 fn id(name: &str) -> RoleAssignmentId {
     RoleAssignmentId::new("local", name).unwrap()

@@ -10,13 +10,13 @@ use ucp_model::{
     BindingId, CredentialId, GroupId, InstanceId, LeftoverId, OperationId, PlanId, PlaneId,
     PlaneKind, RefactorId, Reference, ReferenceId, Register, RoleAssignmentId, Scope,
 };
-
-use super::fixture::*;
-use super::leased::Leased;
 use ucp_store::{
     Basis, Claimed, Error, NewOperation, RecordedAlias, RecordedTarget, RoleAssignment,
     SealedPlace, Store, Stored,
 };
+
+use super::fixture::*;
+use super::leased::Leased;
 
 const GROUP: &str = "rg";
 const ALIASES: [&str; 16] = [

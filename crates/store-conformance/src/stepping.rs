@@ -8,9 +8,9 @@ use ucp_model::operation::{
 use ucp_model::{
     Baseline, Digest, Failure, Identifier, Operation, Reference, RequestToken, Setback, State,
 };
+use ucp_store::{Error, FinishOperation, Lease, NewWork};
 
 use super::fixture::*;
-use ucp_store::{Error, FinishOperation, Lease, NewWork};
 
 async fn step(store: &Engine, lease: &Lease, operation: &Operation) -> Lease {
     store

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use ucp_access::{Role, Scope};
 use ucp_model::Timestamp;
+use ucp_store::{ENDED_TOKEN_RETENTION, TOKENS_MAX, Token, TokenState};
 
 use super::fixture::*;
-use ucp_store::{ENDED_TOKEN_RETENTION, TOKENS_MAX, Token, TokenState};
 
 fn token(id: &str, second: i64) -> Token {
     let scopes = ["/planes/radius/local/resourcegroups/É", "/planes/aws/aws"];

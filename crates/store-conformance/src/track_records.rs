@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use ucp_model::TrackRecord;
 use ucp_model::operation::Prediction;
+use ucp_store::holding::Hold;
+use ucp_store::{Claimed, FinishOperation};
 
 use super::fixture::*;
 use super::racing::Database;
-use ucp_store::holding::Hold;
-use ucp_store::{Claimed, FinishOperation};
 
 /// The end of a put whose plan was exact, or was not.
 fn predicted(claimed: &Claimed, resource: &str, is_exact: bool) -> FinishOperation {

@@ -1,9 +1,9 @@
 //! Schemas from the CloudFormation registry.
 
 use ucp_model::{Scope, TypeName};
+use ucp_store::TypeSchema;
 
 use super::fixture::*;
-use ucp_store::TypeSchema;
 
 fn report() -> TypeName {
     TypeName::from_cloudformation("Initech::TPS::Report").unwrap()

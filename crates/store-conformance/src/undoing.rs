@@ -6,12 +6,12 @@ use ucp_model::{
     GroupId, PlanPolicy, Refactor, RefactorContent, RefactorGroup, RefactorMove, RefactorStatus,
     Reference, ResourceGroup, Timestamp,
 };
+use ucp_store::{ApplyRefactor, Error, GroupUpdate, Precondition, ReferenceUpdate};
 
 use super::emptying::recorded;
 use super::fixture::*;
 use super::moving::{address, aliases, applying, moving};
 use super::refactors::refactor_id;
-use ucp_store::{ApplyRefactor, Error, GroupUpdate, Precondition, ReferenceUpdate};
 
 /// The refactor that takes back what a record says.
 fn undo(record: &Refactor, number: u64) -> ApplyRefactor {

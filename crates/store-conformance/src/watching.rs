@@ -2,9 +2,9 @@
 
 use ucp_model::operation::{Call, CancelAsked};
 use ucp_model::{Operation, RequestToken, State, Timestamp};
+use ucp_store::{Lease, WaitingOperation, WaitingScope, Watch};
 
 use super::fixture::*;
-use ucp_store::{Lease, WaitingOperation, WaitingScope, Watch};
 
 /// The key of the scope of the fixture.
 fn here() -> String {

@@ -1,7 +1,7 @@
 //! The storage contract of `ucp`: the [`Store`] traits, one for each noun, with an in-memory reference engine.
 //!
-//! The SQL engines are in `ucp-store-sql`, and the suite that every engine passes is in `ucp-store-conformance`. A difference between an engine and [`Memory`] that a caller can see is a bug
-//! in one of them.
+//! The SQL engines are in `ucp-store-sql`, and the suite that every engine passes is in `ucp-store-conformance`. A difference
+//! between an engine and [`Memory`] that a caller can see is a bug in one of them.
 
 mod audit_events;
 mod credentials;

@@ -183,8 +183,8 @@ proptest! {
     }
 }
 
-/// An operation that learns nothing still ends: no state outlasts [`PATIENCE`] or the life of the token. The faults come again
-/// and again, in each order of up to five.
+/// An operation that learns nothing still ends: no state outlasts [`PATIENCE`] or the life of the token. Each list of up to
+/// five faults comes again and again.
 #[test]
 fn an_operation_that_learns_nothing_ends() {
     for length in 1..=5 {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use ucp_access::Role;
 use ucp_model::ReviewVerdict;
+use ucp_store::Memory;
 
 use super::{Act, Database, Engine, PAIRS, Race, Stage};
-use ucp_store::Memory;
 
 /// What the writers find: `a` owns `x`, and `c` stands for it too; `g` owns `r` and is about to replace it, and `h` stands
 /// for it. A put of `b` and a deletion of `d` are under way, the latter as the child of an import; those of `e` and `f`
@@ -156,7 +156,7 @@ const WRITERS: &[Writer] = &[
 ];
 
 /// Each writer is held before each of its statements, against each. That takes minutes in Postgres, so a normal run has
-/// every 79th pair, by which each writer comes in between and is held, before every fourth of its statements; one with
+/// every 79th pair, by which each writer comes in between and is held, before a quarter of its statements; one with
 /// `UCP_PAIRS=all` has all of them.
 /// `UCP_PAIRS=Assign,Cancel` has those pairs of which one writer has such a word in its name. Quarters are tests of their
 /// own, since those run at the same time.
