@@ -61,6 +61,7 @@ async fn the_version_is_two(world: &World) {
         ("3.0", 412),
         ("2", 412),
         ("2.x", 412),
+        ("2.", 412),
     ] {
         let headers = [signed_in, ("x-broker-api-version", version)];
         world
