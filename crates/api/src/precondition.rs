@@ -94,8 +94,9 @@ mod tests {
             request.header(&name, *value)
         });
         let (mut parts, ()) = request.body(()).unwrap().into_parts();
-        let conditions = Conditions::from_request_parts(&mut parts, &()).await;
-        let conditions = conditions.ok().unwrap();
+        let Ok(conditions) = Conditions::from_request_parts(&mut parts, &()).await else {
+            panic!("{name} is refused: {values:?}");
+        };
         if name == IF_MATCH {
             conditions.if_match
         } else {

@@ -1,6 +1,5 @@
-//! Writers against each other. One is held before each of its statements in turn, while the other runs to its end or
-//! until it waits for the first. What both reply, and what they leave behind, must be what some order of their acts
-//! gives in [`Memory`].
+//! Writers against each other. One is held before one of its statements, while the other runs to its end or until it waits
+//! for the first. What both reply, and what they leave behind, must be what some order of their acts gives in [`Memory`].
 
 mod deciding;
 mod leases;
