@@ -40,16 +40,21 @@ async fn put(world: &World, resource_type: &str, properties: &Value) -> Reply {
 }
 
 #[apply(on_every_store)]
-async fn a_long_declaration_is_judged_on_a_thread_of_its_own(world: &World) {
+async fn a_long_declaration_is_judged_on_a_thread_of_its_own(on: StoreKind) {
+    let Some(builder) = World::builder().on(on).await else {
+        return;
+    };
+    let world = builder.judged_in(CpuPool::new()).build().await;
     let name = ucp_model::TypeName::from_cloudformation("AWS::Cognito::UserPool").expect("a name");
     let schema = Catalogue::embedded().get(&name).expect("a schema");
     let properties = json!({"AliasAttributes": vec![""; 20_000]});
     let judging = took(|| schema.validate_model(&properties));
     let before = cpu_time();
-    let reply = put(world, "AWS.Cognito/UserPool", &properties).await;
+    let reply = put(&world, "AWS.Cognito/UserPool", &properties).await;
     let here = cpu_time().saturating_sub(before);
     reply.expect(400);
     assert!(here < judging / 2, "{here:?} of {judging:?}");
+    world.finish().await;
 }
 
 /// A type whose resources have a set.
@@ -83,6 +88,7 @@ async fn a_worker_plans_on_a_thread_of_its_own(on: StoreKind) {
     let Some(builder) = World::builder().on(on).await else {
         return;
     };
+    let builder = builder.judged_in(CpuPool::new());
     let world = builder.verdict_wait(Duration::ZERO).build().await;
     let registered = world.aws.register_type(&thing().to_string());
     registered.expect("the simulator takes the schema");

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use ucp_cpu_pool::CpuPool;
 use ucp_engine::Pacing;
 use ucp_model::{CallClass, Clock, RateKey};
 use ucp_simulator::Action;
@@ -221,8 +220,7 @@ async fn what_waits_for_a_read_says_so() {
         ceilings: [(key, 0.1)].into(),
         ..Pacing::default()
     };
-    let builder = World::builder().judged_in(CpuPool::of_the_caller());
-    let world = builder.paced(pacing).build().await;
+    let world = World::builder().paced(pacing).build().await;
     let mut replies = Vec::new();
     for alias in ["a", "b", "c"] {
         replies.push(put(&world, "rg", alias).await);

@@ -54,7 +54,7 @@ pub struct Builder {
     sync_wait: Duration,
     pacing: Option<Pacing>,
     mishap: Option<(Mishap, CrashTurn)>,
-    pool: Option<CpuPool>,
+    pool: CpuPool,
     has_broker: bool,
     seed: u64,
     beside: Option<Beside>,
@@ -97,7 +97,8 @@ impl World {
             sync_wait: broker::SYNC_WAIT,
             pacing: None,
             mishap: None,
-            pool: None,
+            // How long work takes is real time, and depends on what else the machine does.
+            pool: CpuPool::of_the_caller(),
             has_broker: true,
             seed: 7,
             beside: None,
@@ -280,12 +281,9 @@ impl Builder {
         Self { seed, ..self }
     }
 
-    /// Sets where declarations are judged.
+    /// Sets where declarations are judged, if not on the threads of those who ask.
     pub fn judged_in(self, pool: CpuPool) -> Self {
-        Self {
-            pool: Some(pool),
-            ..self
-        }
+        Self { pool, ..self }
     }
 
     /// Sets how long a request waits for its look and its verdict.
@@ -357,7 +355,7 @@ impl Builder {
                 ahead_ms,
             }),
         };
-        let pool = self.pool.unwrap_or_default();
+        let pool = self.pool;
         let through = self.through.unwrap_or_else(|| Arc::new(|calls, _| calls));
         let (held, hanging, names) = (Held::default(), Hanging::default(), OtherNames::default());
         let held_steps = Held::default();

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
-use ucp_cpu_pool::CpuPool;
 use ucp_engine::{Abandoned, Sweeper, Watcher};
 use ucp_model::{
     CallClass, Clock, GroupId, Identifier, ProvisioningState, RateKey, Reference, Target, Timestamp,
@@ -187,7 +186,6 @@ impl<'a> Play<'a> {
             }
         };
         let builder = builder
-            .judged_in(CpuPool::of_the_caller())
             .without_broker()
             .ahead_by(self.story.ahead_ms[of])
             .named(&name)
