@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use ucp_simulator::faults::{Failure, fail, fault};
 use ucp_simulator::{Action, HandlerErrorCode};
 use ucp_testkit::{
-    ACCOUNT, REGION, Reply, StoreKind, World, apply, crash_everywhere, on_every_store, tracked_by,
+    ACCOUNT, GROUP, REGION, Reply, StoreKind, World, apply, crash_everywhere, on_every_store,
+    tracked_by,
 };
 
 const VPC: &str = "AWS.EC2/VPC";
@@ -131,6 +132,81 @@ async fn a_failed_create_leaves_the_old_resource_and_nothing_else(world: &World)
         assert_eq!(world.live("AWS::EC2::VPC"), [old.as_str()], "{code}");
         assert_one(world, "10.0.0.0/16", code).await;
     }
+}
+
+/// Types whose names AWS has once, although their identifiers are others, each with a change that replaces the resource.
+fn with_custom_names() -> [(&'static str, Value, Value); 4] {
+    let service = |strategy| json!({"ServiceName": "web", "Cluster": "prod", "TaskDefinition": "t:1", "SchedulingStrategy": strategy});
+    let queue = |fifo| json!({"QueueName": "jobs.fifo", "FifoQueue": fifo});
+    let topic = |fifo| json!({"TopicName": "news.fifo", "FifoTopic": fifo});
+    let machine = |kind| json!({"StateMachineName": "m", "StateMachineType": kind, "DefinitionString": "{}", "RoleArn": "arn:aws:iam::123456789012:role/m"});
+    [
+        ("AWS.ECS/Service", service("REPLICA"), service("DAEMON")),
+        ("AWS.SQS/Queue", queue(true), queue(false)),
+        ("AWS.SNS/Topic", topic(true), topic(false)),
+        (
+            "AWS.StepFunctions/StateMachine",
+            machine("STANDARD"),
+            machine("EXPRESS"),
+        ),
+    ]
+}
+
+/// AWS refuses a new one of that name, because of the old one, which bears the mark of the reference.
+#[apply(on_every_store)]
+async fn an_old_resource_that_has_the_name_is_not_what_the_create_has_left(world: &World) {
+    for hides in [None, Some(true), Some(false)] {
+        for (resource_type, before, after) in with_custom_names() {
+            let what = format!("{resource_type} {hides:?}");
+            world
+                .put_and_settle(resource_type, "main", before.clone())
+                .await;
+            let live = world.aws.resources();
+            if let Some(hides) = hides {
+                let failure = fail(HandlerErrorCode::AlreadyExists).saying("It is there.");
+                let failure = if hides { failure.hidden() } else { failure };
+                fail_once(world, Action::CreateResource, failure);
+            }
+            let shown = json!({"trackedBy": tracked_by(resource_type, "main"),
+                "replacementPolicy": ORDERS[0], "properties": after});
+            let shown = world
+                .post(resource_type, "whatIf", &shown)
+                .await
+                .expect(200);
+            let warnings = &shown.body["properties"]["changes"][0]["warnings"];
+            assert_eq!(warnings[0]["code"], "KeepsName", "{what}: {}", shown.text);
+            let reply = replace(world, resource_type, after.clone(), ORDERS[0]).await;
+            let reply = reply.expect(201);
+            world.settle().await;
+            let status = world.status(&reply).await;
+            assert_eq!(status["error"]["code"], "AlreadyExists", "{what}: {status}");
+            let message = status["error"]["message"].as_str().unwrap();
+            for part in ["another name", "deleteBeforeCreate"] {
+                assert!(message.contains(part), "{what}: {message}");
+            }
+            assert_eq!(world.calls("DeleteResource"), 0, "{what}");
+            assert_eq!(world.aws.resources(), live, "{what}");
+            world.put(resource_type, "main", before).await.expect(200);
+        }
+    }
+    let leftovers = world.get(&format!("{GROUP}/leftovers")).await.expect(200);
+    assert_eq!(leftovers.body["value"], json!([]));
+    // The two ways out.
+    let (resource_type, _, mut after) = with_custom_names().into_iter().next().unwrap();
+    let reply = replace(world, resource_type, after.clone(), ORDERS[1]).await;
+    world.settle().await;
+    assert_eq!(
+        world.status(&reply.expect(201)).await["status"],
+        "Succeeded"
+    );
+    after["ServiceName"] = "web-2".into();
+    let reply = replace(world, resource_type, after, ORDERS[0]).await;
+    world.settle().await;
+    assert_eq!(
+        world.status(&reply.expect(201)).await["status"],
+        "Succeeded"
+    );
+    assert_eq!(world.live("AWS::ECS::Service").len(), 1);
 }
 
 #[apply(on_every_store)]

@@ -201,7 +201,7 @@ fn is_ours(work: &ResourceWork, presence: &Presence) -> bool {
     let bears_mark = matches!(
         presence,
         Presence::Present {
-            ownership: Ownership::Ours,
+            ownership: Ownership::Ours | Ownership::Made,
             ..
         }
     );

@@ -372,7 +372,7 @@ pub async fn read<R: Reader>(
             digest: reader.digest(&live),
             ownership: {
                 let mark = schema.and_then(|schema| schema.mark_in(&live));
-                Ownership::of(mark, work.lineage().as_ref())
+                Ownership::of(mark, work.lineage().as_ref(), work.creation)
             },
             live,
         },

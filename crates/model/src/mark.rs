@@ -97,19 +97,36 @@ pub enum Ownership {
     /// None. It was not created for a reference, or its type has no tags.
     #[default]
     Unmarked,
-    /// That of the operation's reference: it was created for it.
+    /// That of the operation's reference: it was created for it, by another operation or by one that is not known.
     Ours,
+    /// What this operation's create puts on: it has made it.
+    Made,
     /// Another one. It names the resource group of its reference, so no message repeats it.
     Others,
 }
 
 impl Ownership {
-    /// Returns whose mark `found` is, for an operation on a reference of the lineage `own`.
-    pub fn of(found: Option<&str>, own: Option<&Lineage>) -> Self {
-        match found {
-            None => Self::Unmarked,
-            Some(found) if own.is_some_and(|own| Mark::of(own).is_in(found)) => Self::Ours,
-            Some(_) => Self::Others,
+    /// Returns whose mark `found` is, for an operation on a reference of the lineage `own`, whose creates have `creation` in
+    /// their mark.
+    pub fn of(found: Option<&str>, own: Option<&Lineage>, creation: Option<Creation>) -> Self {
+        match (found, own) {
+            (None, _) => Self::Unmarked,
+            (Some(found), Some(own)) if Mark::of(own).is_in(found) => {
+                let made = creation.map(|creation| Mark::of_create(own, creation));
+                match made.is_some_and(|made| made.as_str() == found) {
+                    true => Self::Made,
+                    false => Self::Ours,
+                }
+            }
+            (Some(_), _) => Self::Others,
+        }
+    }
+
+    /// Returns whether it is the mark of the operation's reference, whichever create has put it on.
+    pub fn is_ours(&self) -> bool {
+        match self {
+            Self::Ours | Self::Made => true,
+            Self::Unmarked | Self::Others => false,
         }
     }
 }
@@ -163,17 +180,22 @@ mod tests {
         let own: ReferenceId = own.parse().unwrap();
         let own = Lineage::of(&own);
         let mark = Mark::of(&own);
-        assert_eq!(
-            Ownership::of(Some(mark.as_str()), Some(&own)),
-            Ownership::Ours
-        );
+        let this = Some(Creation(7));
+        let of = |found: &str, own| Ownership::of(Some(found), own, this);
+        assert_eq!(of(mark.as_str(), Some(&own)), Ownership::Ours);
         let created = Mark::of_create(&own, Creation(7)).to_string();
         assert_eq!(created, format!("{mark}/0000000000000007"));
-        assert_eq!(Ownership::of(Some(&created), Some(&own)), Ownership::Ours);
-        let longer = format!("{mark}0");
-        assert_eq!(Ownership::of(Some(&longer), Some(&own)), Ownership::Others);
-        assert_eq!(Ownership::of(Some(mark.as_str()), None), Ownership::Others);
-        assert_eq!(Ownership::of(None, Some(&own)), Ownership::Unmarked);
+        assert_eq!(of(&created, Some(&own)), Ownership::Made);
+        assert_eq!(of(&format!("{mark}0"), Some(&own)), Ownership::Others);
+        assert_eq!(of(mark.as_str(), None), Ownership::Others);
+        assert_eq!(Ownership::of(None, Some(&own), this), Ownership::Unmarked);
+        // What another operation's create has made, and what an operation sees that does not know its own.
+        let other = Mark::of_create(&own, Creation(8)).to_string();
+        assert_eq!(of(&other, Some(&own)), Ownership::Ours);
+        let unknown = Ownership::of(Some(&created), Some(&own), None);
+        assert_eq!(unknown, Ownership::Ours);
+        assert!(unknown.is_ours() && Ownership::Made.is_ours());
+        assert!(!Ownership::Others.is_ours() && !Ownership::Unmarked.is_ours());
     }
 
     #[test]
@@ -185,12 +207,12 @@ mod tests {
         let mark = Mark::of(&second);
         assert!(mark.as_str().starts_with("local/shop/"), "{mark}");
         assert_eq!(
-            Ownership::of(Some(mark.as_str()), Some(&first)),
+            Ownership::of(Some(mark.as_str()), Some(&first), None),
             Ownership::Others
         );
         let of_first = Mark::of(&first).to_string();
         assert_eq!(
-            Ownership::of(Some(&of_first), Some(&second)),
+            Ownership::of(Some(&of_first), Some(&second), None),
             Ownership::Others
         );
     }

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 use ucp_model::operation::{CreationPolicy, Options, ReplacementOrder, ReplacementPolicy};
-use ucp_model::{Baseline, Detail, ErrorCode, Failure, Identifier, Scope, TypeName};
+use ucp_model::{Baseline, Detail, ErrorCode, Failure, Identifier, Scope, TypeName, pointer};
 use ucp_schema::{IdentifierOutcome, PropertyPath, ResourceSchema, Violation, ViolationCode};
 
-use crate::{Action, Desired, Plan, plan, unread};
+use crate::{Action, Desired, Plan, Warning, WarningCode, plan, unread};
 
 const INVALID: &str = "The declaration does not lead to a valid resource, and nothing was sent to AWS. Correct what the details name.";
 
@@ -107,8 +107,18 @@ pub enum Verdict {
 
 /// Judges a declaration.
 pub fn judge(question: &Question<'_>) -> Judgement {
-    let plan = question.plan();
+    let mut plan = question.plan();
     let verdict = question.verdict(&plan);
+    if let Ok(Verdict::Replace {
+        order: ReplacementOrder::CreateBeforeDelete,
+        ..
+    }) = &verdict
+        && let Some(name) = question.kept_name()
+    {
+        let path = pointer::join("", name);
+        plan.warnings
+            .push(Warning::new(WarningCode::KeepsName, path));
+    }
     Judgement { plan, verdict }
 }
 
@@ -221,6 +231,19 @@ impl<'a> Question<'a> {
             IdentifierOutcome::Known(identifier) => Some(identifier),
             IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
         }
+    }
+
+    /// Returns the property with the custom name that both the live resource and the declared one have.
+    fn kept_name(&self) -> Option<&'a str> {
+        let (name, declared) = (self.schema).custom_name(self.desired.declaration.properties())?;
+        let has_it = |model: &Value| model.get(name).and_then(Value::as_str) == Some(declared);
+        let live = match self.live {
+            Live::Present(_, live) => Some(live),
+            Live::Absent | Live::Unread(_) | Live::Unknown => None,
+        };
+        let last = self.last_applied.map(|last| &last.declared);
+        let mut known = live.into_iter().chain(last);
+        known.any(has_it).then_some(name)
     }
 
     fn refuse_invalid(&self) -> Result<(), Failure> {

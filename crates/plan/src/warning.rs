@@ -37,6 +37,8 @@ pub enum WarningCode {
     Dropped,
     /// AWS reports success, and the property is neither as it was sent nor as it was before.
     Different,
+    /// A replacement that creates first declares the custom name that the old resource has.
+    KeepsName,
 }
 
 impl Warning {
@@ -65,6 +67,9 @@ impl Warning {
             WarningCode::Dropped => {
                 "is as it was before, although AWS reports that the change succeeded; as long as that is so, each put that declares it sends it again, and AWS may drop it each time. Declare what AWS shows, or find out in AWS why it does not take the value"
             }
+            WarningCode::KeepsName => {
+                "stays as it is, and AWS has a name only once: it refuses a new resource while the old one has the name. Declare another name, or replace with deleteBeforeCreate"
+            }
             WarningCode::Different => {
                 "is neither as it was sent nor as it was before, although AWS reports that the change succeeded; as long as that is so, each put that declares it sends it again. Declare what AWS shows if that is meant"
             }
@@ -91,6 +96,7 @@ impl WarningCode {
             WarningCode::ReservedTag => "ReservedTag",
             WarningCode::Dropped => "DroppedProperty",
             WarningCode::Different => "DifferentProperty",
+            WarningCode::KeepsName => "KeepsName",
         }
     }
 }

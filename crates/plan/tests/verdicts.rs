@@ -7,7 +7,7 @@ mod judge;
 use serde_json::{Value, json};
 use ucp_model::operation::{Options, ReplacementOrder, ReplacementPolicy};
 use ucp_model::{Failure, Identifier, Scope, TypeName};
-use ucp_plan::{Live, Question, Subject, Verdict};
+use ucp_plan::{Judgement, Live, Question, Subject, Verdict};
 use ucp_schema::Catalogue;
 
 const LOGS: &str = "AWS::Logs::LogGroup";
@@ -39,6 +39,10 @@ fn asked(type_name: &'static str, declared: Value) -> Asked {
 
 impl Asked {
     fn verdict(&self) -> Result<Verdict, Failure> {
+        self.judgement().verdict
+    }
+
+    fn judgement(&self) -> Judgement {
         let type_name = TypeName::from_cloudformation(self.type_name).unwrap();
         let schema = Catalogue::embedded().get(&type_name).unwrap();
         let scope = Scope::new("aws", "123456789012", "us-east-1").unwrap();
@@ -64,7 +68,7 @@ impl Asked {
                 ..Options::default()
             },
         };
-        ucp_plan::judge(&question).verdict
+        ucp_plan::judge(&question)
     }
 
     fn done(&self) -> Verdict {
@@ -178,6 +182,35 @@ fn an_update_has_the_patch_and_answers_only_for_what_it_breaks_itself() {
         broken.refused().1,
         ["InvalidValue /properties/RetentionInDays"]
     );
+}
+
+/// AWS refuses a second one of a name, whoever has it.
+#[test]
+fn a_custom_name_that_a_replacement_keeps_is_warned_of() {
+    const SERVICE: &str = "AWS::ECS::Service";
+    let service = |name: &str, strategy: &str| json!({"ServiceName": name, "Cluster": "prod", "SchedulingStrategy": strategy});
+    let warned = |name: &str, policy| {
+        let question = Asked {
+            live: Ok(Some(service("web", "REPLICA"))),
+            identifier: Some("arn|prod"),
+            was_owned: true,
+            policy,
+            ..asked(SERVICE, service(name, "DAEMON"))
+        };
+        let warnings = question.judgement().plan.warnings.into_iter();
+        let warnings = warnings.map(|warning| (warning.code.as_str(), warning.path));
+        warnings.collect::<Vec<_>>()
+    };
+    use ReplacementPolicy::{CreateBeforeDelete, DeleteBeforeCreate, Refuse};
+    let kept = [("KeepsName", "/ServiceName".to_owned())];
+    assert_eq!(warned("web", CreateBeforeDelete), kept);
+    for (name, policy) in [
+        ("web-2", CreateBeforeDelete),
+        ("web", DeleteBeforeCreate),
+        ("web", Refuse),
+    ] {
+        assert_eq!(warned(name, policy), [], "{name} {policy:?}");
+    }
 }
 
 #[test]

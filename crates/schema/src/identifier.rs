@@ -23,6 +23,14 @@ pub enum IdentifierOutcome {
     Missing(Vec<String>),
 }
 
+/// Types whose create makes a new revision of what has its name. The API references of `RegisterTaskDefinition` (ECS),
+/// `RegisterJobDefinition` (Batch) and `PublishLayerVersion` (Lambda).
+const REVISED: [&str; 3] = [
+    "AWS::Batch::JobDefinition",
+    "AWS::ECS::TaskDefinition",
+    "AWS::Lambda::LayerVersion",
+];
+
 impl ResourceSchema {
     /// Returns the identifier of the resource that `properties` declare.
     ///
@@ -62,6 +70,44 @@ impl ResourceSchema {
     pub fn is_named_by_aws(&self) -> bool {
         let mut parts = self.primary_identifier().iter();
         parts.any(|path| self.lists(Classes::READ_ONLY, &path.names()))
+    }
+
+    /// Returns the property of `properties` that names the resource so that AWS has the name only once in an account and
+    /// region, although the identifier is another: the `QueueName` of a queue, whose identifier is its URL. `None` if none
+    /// is declared, or if the identifier itself consists of what is declared.
+    ///
+    /// CloudFormation calls it a custom name. Schemas do not list it. It is create-only, and called after the type: `Name`,
+    /// or the end of the type's name with `Name`.
+    /// See <https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-name.html>.
+    pub fn custom_name<'v>(&self, properties: &'v Value) -> Option<(&'v str, &'v str)> {
+        if self.makes_revisions() || !self.is_named_by_aws() {
+            return None;
+        }
+        let resource = self.type_name().resource().to_ascii_lowercase();
+        let is_called_after_type = |name: &str| {
+            let noun = name.strip_suffix("Name");
+            noun.is_some_and(|noun| resource.ends_with(&noun.to_ascii_lowercase()))
+        };
+        let is_fixed = |name: &str| {
+            self.lists(Classes::CREATE_ONLY, &[name]) && !self.lists(Classes::READ_ONLY, &[name])
+        };
+        let mut members = properties.as_object()?.iter();
+        members.find_map(|(name, value)| {
+            let text = value.as_str()?;
+            (is_called_after_type(name) && is_fixed(name)).then_some((name.as_str(), text))
+        })
+    }
+
+    /// Returns whether AWS makes a new revision when a resource of the type is created under a name that is there already,
+    /// and so refuses none.
+    pub fn makes_revisions(&self) -> bool {
+        REVISED.contains(&self.type_name().as_str())
+    }
+
+    /// Returns whether `properties` name the resource, so that another one of that name can only stand after it.
+    pub fn is_named_in(&self, properties: &Value) -> bool {
+        let identifier = self.identifier(properties);
+        matches!(identifier, IdentifierOutcome::Known(_)) || self.custom_name(properties).is_some()
     }
 
     /// Returns the properties in an identifier, for example `{"LogGroupName": "a"}`, or `None` if the number of parts

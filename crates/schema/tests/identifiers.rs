@@ -230,3 +230,46 @@ fn a_name_is_told_by_its_parts() {
     assert_eq!(told("AWS::SageMaker::Device", "d"), "Device/DeviceName 'd'");
     assert_eq!(told("AWS::ApiGateway::Stage", "r1"), "the name 'r1'");
 }
+
+/// AWS has such a name only once, although the identifier is another.
+#[test]
+fn a_custom_name_is_declared_under_the_name_of_the_type() {
+    let name = |type_name, properties: Value| {
+        let found = schema(type_name)
+            .custom_name(&properties)
+            .map(|(at, _)| at.to_owned());
+        let is_named = schema(type_name).is_named_in(&properties);
+        (found, is_named)
+    };
+    for (type_name, at) in [
+        ("AWS::SQS::Queue", "QueueName"),
+        ("AWS::SNS::Topic", "TopicName"),
+        ("AWS::ECS::Service", "ServiceName"),
+        ("AWS::StepFunctions::StateMachine", "StateMachineName"),
+        ("AWS::EKS::Nodegroup", "NodegroupName"),
+        ("AWS::Batch::JobQueue", "JobQueueName"),
+        ("AWS::EC2::SecurityGroup", "GroupName"),
+        ("AWS::IAM::ManagedPolicy", "ManagedPolicyName"),
+        ("AWS::ElasticLoadBalancingV2::LoadBalancer", "Name"),
+    ] {
+        assert_eq!(
+            name(type_name, json!({ at: "a" })),
+            (Some(at.to_owned()), true)
+        );
+        assert_eq!(name(type_name, json!({})), (None, false), "{type_name}");
+    }
+    // The identifier itself is the name.
+    let bucket = json!({"BucketName": "a"});
+    assert_eq!(name("AWS::S3::Bucket", bucket), (None, true));
+    let job = json!({"JobDefinitionName": "a", "Type": "container"});
+    assert_eq!(name("AWS::Batch::JobDefinition", job), (None, true));
+    // A name that many have, one that comes to a new revision, and none.
+    for (type_name, properties) in [
+        ("AWS::SecretsManager::Secret", json!({"Description": "a"})),
+        ("AWS::ECS::TaskDefinition", json!({"Family": "a"})),
+        ("AWS::Lambda::LayerVersion", json!({"LayerName": "a"})),
+        ("AWS::EC2::VPC", json!({"Name": "a"})),
+    ] {
+        assert_eq!(name(type_name, properties), (None, false), "{type_name}");
+    }
+}

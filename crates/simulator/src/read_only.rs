@@ -20,6 +20,8 @@ pub(crate) struct Assigner<'a> {
     pub(crate) caller: &'a Caller,
     pub(crate) now: Timestamp,
     pub(crate) chance: Chance<'a>,
+    /// Which revision of its name a new resource is.
+    pub(crate) revision: u32,
 }
 
 impl Assigner<'_> {
@@ -112,6 +114,7 @@ impl Assigner<'_> {
             "account" => self.caller.account.clone(),
             "region" => self.caller.region.clone(),
             "uuid" => self.chance.uuid(),
+            "revision" => self.revision.to_string(),
             property => {
                 if model.get(property).is_none() {
                     let value = self.value(model, &[property.to_owned()]);

@@ -36,7 +36,7 @@ impl World {
             let is_live = (resource.account, resource.type_name, resource.identifier);
             if let Some(mark) = mark(&resource.properties) {
                 let marking = references.iter().find(|reference| {
-                    Ownership::of(Some(mark), Some(&reference.lineage)) == Ownership::Ours
+                    Ownership::of(Some(mark), Some(&reference.lineage), None).is_ours()
                 });
                 let is_undecided = marking.is_some_and(|reference| {
                     reference.provisioning_state == ProvisioningState::Unknown
@@ -48,7 +48,7 @@ impl World {
                 let is_left = leftovers.iter().any(|left| {
                     left_of(left).as_ref() == Some(&is_live)
                         || is_unknown(left)
-                            && Ownership::of(Some(mark), left.lineage.as_ref()) == Ownership::Ours
+                            && Ownership::of(Some(mark), left.lineage.as_ref(), None).is_ours()
                 });
                 let is_let_go = needless.contains(&is_live.2);
                 let is_first = is_let_go || marked.insert(mark.to_owned());

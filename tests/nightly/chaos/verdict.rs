@@ -125,7 +125,7 @@ impl Verdict {
                 .collect();
             let is_ours = match (&of[..], &marks[..]) {
                 ([reference], [mark]) => {
-                    Ownership::of(Some(*mark), Some(&Lineage::of(reference))) == Ownership::Ours
+                    Ownership::of(Some(*mark), Some(&Lineage::of(reference)), None).is_ours()
                 }
                 _ => false,
             };

@@ -269,11 +269,7 @@ impl App {
     fn replacement_of(&self, resource: &Resource) -> ReplacementPolicy {
         let schema = self.parts.types.catalogue().get(&resource.type_name);
         let properties = Value::Object(resource.properties.clone());
-        let is_named = schema.is_some_and(|schema| {
-            let mut parts = schema.primary_identifier().iter();
-            parts.all(|part| part.get(&properties).is_some())
-        });
-        match is_named {
+        match schema.is_some_and(|schema| schema.is_named_in(&properties)) {
             true => ReplacementPolicy::DeleteBeforeCreate,
             false => ReplacementPolicy::CreateBeforeDelete,
         }

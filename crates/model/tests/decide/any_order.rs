@@ -10,6 +10,15 @@ fn holders() -> impl Strategy<Value = Holder> {
     ]
 }
 
+fn ownerships() -> impl Strategy<Value = Ownership> {
+    prop_oneof![
+        Just(Ownership::Unmarked),
+        Just(Ownership::Ours),
+        Just(Ownership::Made),
+        Just(Ownership::Others),
+    ]
+}
+
 /// All observations, in a few variants each.
 fn observations() -> impl Strategy<Value = Observation> {
     let fault = prop_oneof![
@@ -42,7 +51,7 @@ fn observations() -> impl Strategy<Value = Observation> {
     let presence = prop_oneof![
         Just(Presence::Absent),
         Just(Presence::Unreadable(name("vpc-1"))),
-        "[de]".prop_map(|digest| present(&digest)),
+        ("[de]", ownerships()).prop_map(|(digest, ownership)| present_with(&digest, ownership)),
         fault.clone().prop_map(Presence::Unknown)
     ];
     let listing = prop_oneof![
@@ -74,8 +83,8 @@ fn observations() -> impl Strategy<Value = Observation> {
         Just(ProgressStatus::Canceled),
         "AlreadyExists|NotFound|NotStabilized".prop_map(|code| failed(&code))
     ];
-    let progress = (status, prop::option::of(Just("vpc-2")))
-        .prop_map(|(status, identifier)| progress(status, identifier));
+    let named = prop_oneof![Just(None), Just(Some("vpc-1")), Just(Some("vpc-2"))];
+    let progress = (status, named).prop_map(|(status, identifier)| progress(status, identifier));
     let reply = prop_oneof![progress.prop_map(Ok), fault.clone().prop_map(Err)];
     prop_oneof![
         Just(Observation::Claimed),
@@ -144,8 +153,30 @@ proptest! {
             }
             let is_cancelled = is_cancelled && number >= 3;
             let chance = chance(100 + number as u128);
+            let seen = match &observation {
+                Observation::Looked(Presence::Present { ownership, .. }, _)
+                | Observation::Read(Presence::Present { ownership, .. }) => Some(ownership.clone()),
+                _ => None,
+            };
             let decision = resource::decide(&operation, is_cancelled, observation, now, chance);
             let before = operation.clone();
+            if let Some(Effect::Submit(Intent { call: Call::Delete(subject), .. })) = &decision.effect
+                && let Next::Move(moved) = &decision.next
+            {
+                let after = moved.clone().of(&before, now);
+                match &after.replacing {
+                    Some(Replacing::Undoing { old, .. }) => {
+                        prop_assert_ne!(subject, old, "the old one is not what a create has left");
+                        let is_ours_before = seen.is_some_and(|seen| matches!(seen, Ownership::Ours | Ownership::Others));
+                        prop_assert!(!is_ours_before, "another create has made it");
+                    }
+                    Some(Replacing::OldLast { old, .. }) => {
+                        prop_assert_eq!(subject, old);
+                        prop_assert_ne!(after.identifier.as_ref(), Some(old), "nothing has taken its place");
+                    }
+                    _ => {}
+                }
+            }
             let only_reads = matches!(&decision.effect, None | Some(Effect::Read(_) | Effect::List(_) | Effect::Search));
             prop_assert!(kind != Kind::Resolve || only_reads, "a resolve changes nothing: {:?}", decision.effect);
             match decision.next {

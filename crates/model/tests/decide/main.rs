@@ -27,8 +27,8 @@ use ucp_model::operation::{
 };
 use ucp_model::{
     AdditionalInfo, ClientToken, CloudControlRequest, Ended, Failure, Fault, FaultClass,
-    HandlerErrorCode, HookFailure, Identifier, LeftoverReason, OperationId, Ownership, Progress,
-    ProgressStatus, RequestToken, Scope, Setback, Timestamp, TypeName,
+    HandlerErrorCode, HookFailure, Identifier, LeftoverReason, NewLeftover, OperationId, Ownership,
+    Progress, ProgressStatus, RequestToken, Scope, Setback, Timestamp, TypeName,
 };
 use uuid::Uuid;
 
@@ -120,23 +120,25 @@ fn present(digest: &str) -> Presence {
 }
 
 fn present_as(identifier: &str, digest: &str) -> Presence {
+    bearing(identifier, digest, Ownership::Unmarked)
+}
+
+fn present_with(digest: &str, ownership: Ownership) -> Presence {
+    bearing("vpc-1", digest, ownership)
+}
+
+fn bearing(identifier: &str, digest: &str, ownership: Ownership) -> Presence {
     Presence::Present {
         identifier: name(identifier),
         live: json!({}),
         digest: digest.to_owned(),
-        ownership: Ownership::Unmarked,
+        ownership,
     }
 }
 
 /// A look that finds the resource with this mark.
 fn marked(ownership: Ownership, plan: PlanOutcome) -> Observation {
-    let presence = Presence::Present {
-        identifier: name("vpc-1"),
-        live: json!({}),
-        digest: "d".to_owned(),
-        ownership,
-    };
-    Observation::Looked(presence, plan)
+    Observation::Looked(present_with("d", ownership), plan)
 }
 
 fn rejected() -> Fault {

@@ -233,6 +233,162 @@ fn what_has_to_go_is_deleted_again_while_something_depends_on_it() {
     }
 }
 
+fn create_beside_old() -> Operation {
+    let plan = replace(ReplacementOrder::CreateBeforeDelete);
+    let reason = "submitting, then Submit: the new one first";
+    step(
+        &owning(operation(Kind::Put)),
+        Observation::Looked(present("d"), plan),
+        reason,
+    )
+}
+
+/// The failure of a decision that ends with the alias standing for the old resource, and what it leaves.
+#[track_caller]
+fn kept_old(decision: Decision) -> (Failure, Option<NewLeftover>) {
+    let Next::Finish(finish) = decision.next else {
+        panic!("it ends")
+    };
+    assert_eq!(finish.identifier, Some(name("vpc-1")));
+    assert_eq!(finish.reference, ReferenceChange::Kept { owned: false });
+    (finish.ended.failure().unwrap().clone(), finish.leftover)
+}
+
+/// A name of its own stands in the way of the new one: it belongs to the old one, which bears the mark of the reference.
+#[test]
+fn an_old_resource_that_the_create_meets_is_not_what_it_has_left() {
+    const REASON: &str = "failed: the old one has the name";
+    let creating = create_beside_old();
+    let submitted = |status, identifier| Observation::Submitted(Ok(progress(status, identifier)));
+    let tells_ways_out = |decision: Decision| {
+        let (failure, leftover) = kept_old(decision);
+        assert_eq!(failure.code, "AlreadyExists");
+        for part in ["'vpc-1'", "another name", "deleteBeforeCreate"] {
+            assert!(failure.message.contains(part), "{}", failure.message);
+        }
+        assert_eq!(leftover, None);
+    };
+    let met = submitted(failed("AlreadyExists"), Some("vpc-1"));
+    tells_ways_out(assert_line(&creating, met, REASON));
+    // AWS does not say what stands in the way, and nothing bears the mark of the create.
+    let hidden = submitted(failed("AlreadyExists"), None);
+    let reason = "failed: something else stands in the way";
+    tells_ways_out(assert_line(&creating, hidden, reason));
+
+    // An event has named it before the refusal, or AWS tells of the refusal in another way.
+    let running = submitted(ProgressStatus::Running, Some("vpc-1"));
+    let named = step(&creating, running, "waiting: in flight");
+    let refused = polled(failed("AlreadyExists"), None);
+    tells_ways_out(assert_line(&named, refused, REASON));
+    let broken = polled(failed("InvalidRequest"), Some("vpc-1"));
+    let reason = "salvaging, then Read: the create failed but named a resource";
+    let salvaging = step(&named, broken, reason);
+    for ownership in [Ownership::Unmarked, Ownership::Ours, Ownership::Made] {
+        let read = Observation::Read(present_with("d", ownership));
+        kept_old(assert_line(&salvaging, read, REASON));
+    }
+
+    // Creates that are idempotent in AWS succeed, and make nothing.
+    let succeeded = polled(ProgressStatus::Success, Some("vpc-1"));
+    let observing = step(
+        &named,
+        succeeded,
+        "observing, then Read: AWS reports success",
+    );
+    let read = Observation::Read(present_with("d", Ownership::Ours));
+    tells_ways_out(assert_line(&observing, read, REASON));
+}
+
+/// What the create meets is given up only if this very create has made it.
+#[test]
+fn what_another_create_has_made_is_not_deleted() {
+    let creating = create_beside_old();
+    let refused = polled(failed("AlreadyExists"), Some("vpc-2"));
+    let creating = waiting(Action::Create, creating);
+    let reason = "salvaging, then Read: something has the new identifier: is it ours?";
+    let salvaging = step(&creating, refused, reason);
+    let read = |ownership| Observation::Read(bearing("vpc-2", "d", ownership));
+    let with_mark = |operation: &Operation, ownership: Ownership| Operation {
+        bears_mark: ownership.is_ours(),
+        ..operation.clone()
+    };
+    let undoing = step(
+        &with_mark(&salvaging, Ownership::Made),
+        read(Ownership::Made),
+        "submitting, then Submit: what the failed create left has to go",
+    );
+    assert_eq!(undoing.subject(), Some(&name("vpc-2")));
+    let decision = assert_line(
+        &with_mark(&salvaging, Ownership::Ours),
+        read(Ownership::Ours),
+        "failed: what is left may be somebody else's",
+    );
+    let (failure, leftover) = kept_old(decision);
+    assert_eq!(failure.code, "AlreadyExists");
+    assert_eq!(leftover.unwrap().reason, LeftoverReason::Salvage);
+}
+
+/// An earlier version has begun to delete what bears the mark of the reference. It is judged again before the delete is sent.
+#[test]
+fn what_an_earlier_version_was_about_to_delete_is_judged_again() {
+    let undoing = |left: &str, named| Operation {
+        identifier: Some(name(left)),
+        created: true,
+        named,
+        bears_mark: true,
+        replacing: Some(Replacing::Undoing {
+            old: name("vpc-1"),
+            setback: Setback::Failed(Failure::new("AlreadyExists", "It exists.")),
+            tries: 0,
+        }),
+        state: State::Submitting(intent_to(Call::Delete(name(left)), None)),
+        ..owning(operation(Kind::Put))
+    };
+    let look = |left, ownership| {
+        Observation::Looked(
+            bearing(left, "d", ownership),
+            PlanOutcome::Delete(name(left)),
+        )
+    };
+    let old = "failed: the old one has the name";
+    let spared = "failed: what is left may be somebody else's";
+    let deleted = "submitting, then Submit: still there: the same again";
+    for (left, named, ownership, expected) in [
+        ("vpc-1", false, Ownership::Ours, old),
+        ("vpc-1", true, Ownership::Unmarked, old),
+        ("vpc-2", true, Ownership::Ours, spared),
+        ("vpc-2", true, Ownership::Others, spared),
+        ("vpc-2", false, Ownership::Unmarked, spared),
+        ("vpc-2", true, Ownership::Unmarked, deleted),
+        ("vpc-2", false, Ownership::Made, deleted),
+    ] {
+        let operation = undoing(left, named);
+        resumes_with_a_look(&operation);
+        assert_line(&operation, look(left, ownership), expected);
+    }
+    let told_to_own = Operation {
+        was_told_to_own: true,
+        ..undoing("vpc-1", false)
+    };
+    assert_line(&told_to_own, look("vpc-1", Ownership::Ours), old);
+    // The new one that stands is the old one.
+    let last = Operation {
+        replacing: Some(Replacing::OldLast {
+            old: name("vpc-1"),
+            tries: 0,
+        }),
+        ..undoing("vpc-1", false)
+    };
+    resumes_with_a_look(&last);
+    assert_line(&last, look("vpc-1", Ownership::Ours), old);
+}
+
+#[track_caller]
+fn resumes_with_a_look(operation: &Operation) {
+    let decision = decide(operation, Observation::Claimed, START, chance(9));
+    assert!(matches!(decision.effect, Some(Effect::Look(_))));
+}
+
 /// After a failed create, a resource with the declared identifier may be someone else's.
 #[test]
 fn what_a_failed_create_may_have_left_under_a_declared_name_is_not_deleted() {

@@ -42,6 +42,8 @@ pub(super) struct Change {
     /// The resource to create, or why it cannot be created.
     prepared: Option<Result<Value, HandlerFailure>>,
     failure: Option<HandlerFailure>,
+    /// Whether its failure does not name the resource that was in the way.
+    hides_identifier: bool,
     resource_model: Option<String>,
 }
 
@@ -78,6 +80,7 @@ impl Change {
             desired: with.desired,
             prepared: None,
             failure: None,
+            hides_identifier: false,
             resource_model: None,
         }
     }
@@ -166,23 +169,59 @@ impl Change {
         at: Timestamp,
         entropy: &dyn Entropy,
     ) {
-        let assigner = Assigner {
-            resource_type: &self.resource_type,
-            caller,
-            now: at,
-            chance: Chance::new(entropy, "simulator.identifier"),
-        };
-        let made = model::created(&self.resource_type, desired, &assigner);
+        let made = self.first_free(&desired, resources, caller, at, entropy);
         let made = made.map(|made| self.named(made));
         let made = made.map_err(HandlerFailure::from);
         self.prepared = Some(made.and_then(|(resource, model)| {
             self.resource = Some(resource.clone());
             let key = (self.resource_type.name().to_owned(), resource);
-            if resources.is_taken(&key) {
+            let is_revised = self.resource_type.schema.makes_revisions();
+            let is_taken = match is_revised {
+                true => resources.is_locked(&key),
+                false => resources.is_taken(&key),
+            };
+            if is_taken {
+                // Some handlers name what is in the way, some do not.
+                self.hides_identifier = entropy.fraction("simulator.already-exists") < 0.5;
                 return Err(HandlerFailure::already_exists(&key));
             }
             Ok(model)
         }));
+    }
+
+    /// Returns the key and the model of a new resource. If creates of its type make revisions, it is the first one that is
+    /// not there yet.
+    fn first_free(
+        &self,
+        desired: &Value,
+        resources: &Resources,
+        caller: &Caller,
+        at: Timestamp,
+        entropy: &dyn Entropy,
+    ) -> Result<(String, Value), model::Problem> {
+        let made = |revision| {
+            let assigner = Assigner {
+                resource_type: &self.resource_type,
+                caller,
+                now: at,
+                chance: Chance::new(entropy, "simulator.identifier"),
+                revision,
+            };
+            model::created(&self.resource_type, desired.clone(), &assigner)
+        };
+        let schema = &self.resource_type.schema;
+        if !schema.makes_revisions() || !schema.is_named_by_aws() {
+            return made(1);
+        }
+        let mut revision = 1;
+        loop {
+            let (resource, model) = made(revision)?;
+            let key = (self.resource_type.name().to_owned(), resource);
+            if !resources.is_taken(&key) {
+                return Ok((key.1, model));
+            }
+            revision += 1;
+        }
     }
 
     /// Gives a new resource the identifier of a fault.
@@ -253,6 +292,7 @@ impl Change {
                     caller,
                     now: at,
                     chance: Chance::new(entropy, "simulator.identifier"),
+                    revision: 1,
                 };
                 model::updated(resource, &input.patch_document, &assigner)?
             }
@@ -310,7 +350,8 @@ impl Change {
         let may_hide =
             self.operation == Operation::Create || self.status == OperationStatus::Failed;
         let hides = |failure: &Failure| failure.identifier == Disclosure::Hidden;
-        let is_hidden = may_hide && self.orders.failure.as_ref().is_some_and(hides);
+        let is_ordered = may_hide && self.orders.failure.as_ref().is_some_and(hides);
+        let is_hidden = is_ordered || self.hides_identifier;
         ProgressEvent {
             type_name: self.resource_type.name().to_owned(),
             identifier: (self.resource.as_ref())

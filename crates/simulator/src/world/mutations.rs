@@ -81,6 +81,7 @@ impl World {
                 caller: moment.caller,
                 now: moment.now,
                 chance: Chance::new(moment.entropy, "simulator.rehearsal"),
+                revision: 1,
             };
             planned = Some(model::updated(resource, &input.patch_document, &assigner)?);
         }

@@ -115,7 +115,12 @@ impl Resources {
 
     /// Whether an identifier is in use, or is kept by a change in flight.
     pub(super) fn is_taken(&self, key: &ResourceKey) -> bool {
-        self.existing.contains_key(key) || self.locks(key).any(|(_, lock)| lock == Lock::Identifier)
+        self.existing.contains_key(key) || self.is_locked(key)
+    }
+
+    /// Whether an identifier is kept by a change in flight.
+    pub(super) fn is_locked(&self, key: &ResourceKey) -> bool {
+        self.locks(key).any(|(_, lock)| lock == Lock::Identifier)
     }
 
     /// Locks a resource for the change of this number.

@@ -68,9 +68,9 @@ pub(super) fn taken(step: &Step<'_>, revealed: Option<Identifier>, failure: Fail
     let replacing = match (&operation.replacing, &identifier) {
         // What seemed to be lost is there.
         (Some(Replacing::Lost { old }), Some(identifier)) if identifier == old => None,
-        (_, None) => {
-            let setback = Setback::Failed(failure);
-            return step.end_create(setback, None, "something else stands in the way");
+        (_, None) => return replacing::met_unnamed(step, failure),
+        (Some(Replacing::NewFirst { old, .. }), Some(identifier)) if identifier == old => {
+            return replacing::met_old(step, old, Setback::Failed(failure));
         }
         (Some(Replacing::NewFirst { .. } | Replacing::Lost { .. }), Some(_)) => {
             let setback = Setback::Failed(failure);

@@ -7,7 +7,7 @@ use super::work::{Kind, ResourceWork};
 use super::{
     abandoned, looking, missing, progressing, reading, resolving, retrying, searching, submitting,
 };
-use crate::{Ownership, Timestamp};
+use crate::Timestamp;
 
 /// Decides the next step of `operation`, given an observation and whether cancellation was requested. Total and pure:
 /// every state accepts every observation, and an observation that does not fit the state (late, duplicate) changes
@@ -173,7 +173,7 @@ fn after(
 ) -> Sightings {
     match observation {
         Observation::Looked(presence, _) | Observation::Read(presence) => match presence {
-            Presence::Present { ownership, .. } if needs_mark && *ownership != Ownership::Ours => {
+            Presence::Present { ownership, .. } if needs_mark && !ownership.is_ours() => {
                 sightings.seen_unmarked_at(now)
             }
             Presence::Present { .. } => sightings.seen_at(now),

@@ -117,8 +117,11 @@ impl Step<'_> {
         let operation = self.operation;
         // The request may have been sent again until now, so AWS may have begun with it now.
         let limit = operation.time_limits.of(Action::Create);
+        // What stood before the create was not made by it.
+        let made = operation.identifier.as_ref();
+        let made = made.filter(|made| Some(*made) != operation.replaced());
         let leftover = NewLeftover {
-            identifier: operation.identifier.clone(),
+            identifier: made.cloned(),
             reason: LeftoverReason::OutcomeUnknown,
             error: Some(failure.clone()),
             create: Some(UnknownCreate {

@@ -16,8 +16,7 @@ use super::step::Step;
 use super::work::Kind;
 use super::{concluding, marking, replacing, submitting};
 use crate::{
-    Action, Detail, ErrorCode, Failure, Fault, Identifier, Ownership, ProvisioningState,
-    RetryClass, Setback,
+    Action, Detail, ErrorCode, Failure, Fault, Identifier, ProvisioningState, RetryClass, Setback,
 };
 
 /// Decides after the first look, before anything was sent.
@@ -135,14 +134,13 @@ pub(super) fn after_lost_reply(
             step.outcome_unknown(intent, &what, "looking cannot tell what the lost reply did")
         }
         (Action::Create, Presence::Present { ownership, .. })
-            if let Some(Replacing::NewFirst { is_named, .. }) = &step.operation.replacing =>
+            if let Some(Replacing::NewFirst { old, is_named }) = &step.operation.replacing =>
         {
-            match *is_named && ownership != Ownership::Ours {
-                // AWS assigned the identifier to our create, or it carries our mark.
-                false => step
+            match replacing::has_made(step, Some(&ownership), old, *is_named) {
+                true => step
                     .to(State::Observing(Action::Create))
                     .then_read("it stands although the reply was lost"),
-                true => step.outcome_unknown(
+                false => step.outcome_unknown(
                     intent,
                     "The reply to the create was lost, and there is a resource of that name now.",
                     "it may be somebody else's",
@@ -234,7 +232,7 @@ pub(super) fn at_what_exists(
             ownership,
             ..
         } => {
-            let is_named_by_aws = step.operation.named && ownership != Ownership::Ours;
+            let is_named_by_aws = step.operation.named && !ownership.is_ours();
             let operation = &marking::as_proven(step.operation, &ownership);
             let step = &Step { operation, ..*step };
             match &plan {

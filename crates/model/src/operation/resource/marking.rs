@@ -3,6 +3,7 @@
 use super::super::decision::{PlanOutcome, Presence};
 use super::decision::{Decision, Moved};
 use super::replacement::Replacing;
+use super::replacing;
 use super::step::Step;
 use super::work::ResourceWork;
 use crate::{Action, Detail, ErrorCode, Failure, Identifier, Mark, Ownership, ReferenceId};
@@ -14,6 +15,9 @@ pub(super) fn refuse_delete(
     presence: &Presence,
     plan: &PlanOutcome,
 ) -> Option<Decision> {
+    if let Some(spared) = replacing::spare(step, presence) {
+        return Some(spared);
+    }
     let operation = step.operation;
     let is_to_be_deleted = match plan {
         PlanOutcome::Delete(_) => true,
@@ -52,7 +56,7 @@ fn refuse_unproven(step: &Step<'_>, presence: &Presence) -> Option<Decision> {
     let marked_for = operation.marked_for.as_ref()?;
     let identifier = match presence {
         Presence::Present {
-            ownership: Ownership::Ours,
+            ownership: Ownership::Ours | Ownership::Made,
             ..
         }
         | Presence::Absent
@@ -119,7 +123,7 @@ fn advice(reference: &ReferenceId) -> String {
 /// The work of an operation whose create may have made the resource that was found: only its mark proves that it did.
 pub(super) fn as_proven(operation: &ResourceWork, ownership: &Ownership) -> ResourceWork {
     ResourceWork {
-        created: *ownership == Ownership::Ours,
+        created: ownership.is_ours(),
         ..operation.clone()
     }
 }

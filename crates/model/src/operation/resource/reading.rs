@@ -117,6 +117,13 @@ pub(super) fn salvaged(
     presence: Presence,
 ) -> Decision {
     match (action, presence) {
+        // An earlier version has taken the old one for what the create has left.
+        (Action::Create, _)
+            if let Some(Replacing::NewFirst { old, .. }) = &step.operation.replacing
+                && step.operation.identifier.as_ref() == Some(old) =>
+        {
+            replacing::met_old(step, old, setback.clone())
+        }
         (_, Presence::Unknown(fault))
             if fault.retry_class() == RetryClass::Later && !step.out_of_patience() =>
         {
@@ -183,6 +190,10 @@ fn may_hide(step: &Step<'_>, setback: &Setback) -> bool {
 fn left(step: &Step<'_>, setback: &Setback, presence: Presence) -> Decision {
     let operation = step.operation;
     let name = name_of(step);
+    let ownership = match &presence {
+        Presence::Present { ownership, .. } => Some(ownership.clone()),
+        Presence::Absent | Presence::Unreadable(_) | Presence::Unknown(_) => None,
+    };
     let (live, what) = match presence {
         Presence::Absent if step.may_show_yet() => {
             return step.look_later(operation.state.clone(), "nothing is visible yet");
@@ -200,8 +211,8 @@ fn left(step: &Step<'_>, setback: &Setback, presence: Presence) -> Decision {
     if let (Some(Replacing::NewFirst { old, is_named }), Some(left)) =
         (&operation.replacing, &operation.identifier)
     {
-        let may_be_others = *is_named && !operation.bears_mark;
-        return replacing::undo(step, left, old, may_be_others, setback.clone());
+        let old = (old, *is_named);
+        return replacing::left(step, left, ownership.as_ref(), old, setback.clone());
     }
     let advice = match operation.reference {
         Some(_) => "Put again to repair it, or delete it.",

@@ -4,19 +4,27 @@
 
 use serde_json::Value;
 
-use super::super::decision::{Effect, ReferenceChange};
+use super::super::decision::{Effect, Presence, ReferenceChange};
 use super::super::persistence::{DELETE_TRIES_MAX, delete_again_after, tells_of_dependency};
 use super::decision::{Decision, Finish, Moved};
 use super::intent::{Call, Change, Intent};
+use super::patience::as_sentence;
 use super::replacement::{ReplacementOrder, Replacing};
 use super::sightings::Sightings;
 use super::state::State;
 use super::step::Step;
-use crate::{Action, Ended, ErrorCode, Failure, Identifier, LeftoverReason, NewLeftover, Setback};
+use super::work::ResourceWork;
+use crate::{
+    Action, Ended, ErrorCode, Failure, HandlerErrorCode, Identifier, LeftoverReason, NewLeftover,
+    Ownership, Setback,
+};
 
 /// What becomes of a resource that could not be deleted.
 const LEFT_OVER: &str =
     "among the leftovers of the resource group, and deleting it is tried again from there";
+
+/// How to replace a resource with a name of its own.
+const WAYS_OUT: &str = "Declare another name, or put with replacementPolicy deleteBeforeCreate, which deletes the old one first.";
 
 /// Begins a planned replacement of `old`.
 pub(super) fn begin(
@@ -79,6 +87,9 @@ fn delete(
 pub(super) fn stands(step: &Step<'_>, live: Option<&Value>) -> Option<Decision> {
     let operation = step.operation;
     match &operation.replacing {
+        Some(Replacing::NewFirst { old, .. }) if operation.identifier.as_ref() == Some(old) => {
+            Some(names_old(step, old))
+        }
         Some(Replacing::NewFirst { old, .. }) if operation.was_owned => Some(delete(
             step,
             old.clone(),
@@ -119,49 +130,160 @@ pub(super) fn unproven(step: &Step<'_>, failure: &Failure) -> Option<Decision> {
         return None;
     };
     let new = step.operation.identifier.as_ref()?;
+    if new == old {
+        return None;
+    }
     let message = format!(
         "{} The alias still stands for '{old}', and '{new}', which was to take its place, is not kept.",
         failure.message
     );
     let setback = Setback::Failed(failure.clone()).told_as(message);
-    Some(undo(step, new, old, false, setback))
+    Some(undo(step, new, old, setback))
 }
 
-/// Decides after the create failed and left a resource. If AWS assigned the identifier, the resource is ours and is
-/// deleted. If the identifier was declared, the resource may be someone else's and is only named in the message.
-pub(super) fn undo(
+/// Returns whether it is proven that the create of this operation has made what has its identifier, beside `old`:
+/// the resource bears the mark of this very create, or it bears none and AWS has named it in an event other than the
+/// refusal of a second one. An event that repeats a declared name (`is_named`) is no proof, and neither is the mark of
+/// the reference, which the old resource bears too. `ownership` is `None` if the resource cannot be read.
+pub(super) fn has_made(
     step: &Step<'_>,
-    left: &Identifier,
+    ownership: Option<&Ownership>,
     old: &Identifier,
     is_named: bool,
+) -> bool {
+    let operation = step.operation;
+    let is_old = operation.identifier.as_ref() == Some(old);
+    !is_old
+        && match ownership {
+            Some(Ownership::Made) => true,
+            Some(Ownership::Ours | Ownership::Others) => false,
+            Some(Ownership::Unmarked) | None => operation.named && !is_named,
+        }
+}
+
+/// Decides after the create beside `old` failed and left `left`, or met it. If it is proven that the create has made it, it
+/// is deleted. If not, it may be someone else's and is only named in the message.
+pub(super) fn left(
+    step: &Step<'_>,
+    left: &Identifier,
+    ownership: Option<&Ownership>,
+    (old, is_named): (&Identifier, bool),
     setback: Setback,
 ) -> Decision {
-    if is_named {
-        let message = format!(
-            "{} AWS now has '{left}', which the failed create may have left; it was not deleted, since it may not be ours. '{old}' was left as it was.",
-            setback.failure().message,
-        );
-        let setback = setback.told_as(message);
-        let kept = keep(step, old, setback, "what is left may be somebody else's");
-        return kept.leaving(NewLeftover {
-            identifier: Some(left.clone()),
-            reason: LeftoverReason::Salvage,
-            error: None,
-            create: None,
-        });
+    if left == old {
+        return met_old(step, old, setback);
     }
-    let old = old.clone();
-    delete(
-        step,
-        left.clone(),
-        Some(Replacing::Undoing {
-            old,
-            setback,
-            tries: 0,
-        }),
-        step.operation.changes.clone(),
-        "what the failed create left has to go",
-    )
+    match has_made(step, ownership, old, is_named) {
+        true => undo(step, left, old, setback),
+        false => spared(step, left, old, setback),
+    }
+}
+
+/// Deletes what the create of this operation has made beside `old`.
+fn undo(step: &Step<'_>, left: &Identifier, old: &Identifier, setback: Setback) -> Decision {
+    let replacing = Replacing::Undoing {
+        old: old.clone(),
+        setback,
+        tries: 0,
+    };
+    // It is proven now, which a later look may not be able to do.
+    let operation = &ResourceWork {
+        named: true,
+        ..step.operation.clone()
+    };
+    let step = &Step { operation, ..*step };
+    let changes = step.operation.changes.clone();
+    let reason = "what the failed create left has to go";
+    delete(step, left.clone(), Some(replacing), changes, reason)
+}
+
+/// Judges again what is about to be deleted because a create seems to have left it beside the old resource: an earlier
+/// version may have decided that by the mark of the reference alone. Returns `None` if it is to be deleted, or if
+/// nothing of the kind is under way.
+pub(super) fn spare(step: &Step<'_>, presence: &Presence) -> Option<Decision> {
+    let left = step.operation.identifier.as_ref()?;
+    let (old, setback) = match &step.operation.replacing {
+        Some(Replacing::OldLast { old, .. }) if left == old => return Some(names_old(step, old)),
+        Some(Replacing::Undoing { old, setback, .. }) if left == old => {
+            return Some(met_old(step, old, setback.clone()));
+        }
+        Some(Replacing::Undoing { old, setback, .. }) => (old, setback),
+        Some(
+            Replacing::OldFirst
+            | Replacing::OldGone { .. }
+            | Replacing::Lost { .. }
+            | Replacing::NewFirst { .. }
+            | Replacing::OldLast { .. }
+            | Replacing::OldLeft { .. },
+        )
+        | None => return None,
+    };
+    let ownership = match presence {
+        Presence::Present { ownership, .. } => Some(ownership),
+        Presence::Unreadable(_) => None,
+        Presence::Absent | Presence::Unknown(_) => return None,
+    };
+    match has_made(step, ownership, old, false) {
+        true => None,
+        false => Some(spared(step, left, old, setback.clone())),
+    }
+}
+
+/// Ends without deleting what the create has met or left, which may not be ours.
+fn spared(step: &Step<'_>, left: &Identifier, old: &Identifier, setback: Setback) -> Decision {
+    let message = format!(
+        "{} AWS now has '{left}', which the failed create may have left; it was not deleted, since it may not be ours. '{old}' was left as it was.",
+        as_sentence(&setback.failure().message),
+    );
+    let setback = setback.told_as(message);
+    let kept = keep(step, old, setback, "what is left may be somebody else's");
+    kept.leaving(NewLeftover {
+        identifier: Some(left.clone()),
+        reason: LeftoverReason::Salvage,
+        error: None,
+        create: None,
+    })
+}
+
+/// Ends after AWS has reported the success of the create, and has named what there was.
+fn names_old(step: &Step<'_>, old: &Identifier) -> Decision {
+    let message = format!("AWS reports that the create succeeded, but names '{old}'.");
+    let failure = Failure::new(HandlerErrorCode::AlreadyExists.as_str(), message);
+    met_old(step, old, Setback::Failed(failure))
+}
+
+/// Ends after the create has met the old resource, which has a name that the new one declares too.
+pub(super) fn met_old(step: &Step<'_>, old: &Identifier, setback: Setback) -> Decision {
+    let message = format!(
+        "{} '{old}', which the alias stands for, has the name that the new one declares, and AWS has a name only once. {WAYS_OUT} '{old}' was left as it was.",
+        as_sentence(&setback.failure().message),
+    );
+    let setback = setback.told_as(message);
+    keep(step, old, setback, "the old one has the name")
+}
+
+/// Ends after AWS has refused the create because of a resource that it does not name, and that this create has not made.
+pub(super) fn met_unnamed(step: &Step<'_>, failure: Failure) -> Decision {
+    const REASON: &str = "something else stands in the way";
+    let setback = Setback::Failed(failure);
+    match &step.operation.replacing {
+        Some(Replacing::NewFirst { old, .. }) => {
+            let message = format!(
+                "{} If it is '{old}', which the alias stands for, that has the name: {WAYS_OUT} '{old}' was left as it was.",
+                as_sentence(&setback.failure().message),
+            );
+            keep(step, old, setback.told_as(message), REASON)
+        }
+        Some(
+            Replacing::OldFirst
+            | Replacing::OldGone { .. }
+            | Replacing::Lost { .. }
+            | Replacing::OldLast { .. }
+            | Replacing::OldLeft { .. }
+            | Replacing::Undoing { .. },
+        )
+        | None => step.end_create(setback, None, REASON),
+    }
 }
 
 /// The next step of the replacement after the old resource is deleted.

@@ -103,7 +103,7 @@ fn read(step: &Step<'_>, presence: Presence) -> Decision {
         }
         Presence::Present {
             live,
-            ownership: Ownership::Ours,
+            ownership: Ownership::Ours | Ownership::Made,
             ..
         } => {
             let proof = format!("it carries the mark of the alias, the tag {}", Mark::KEY);

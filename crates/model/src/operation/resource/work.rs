@@ -341,7 +341,7 @@ impl ResourceWork {
             return None;
         }
         let is_respelled = identifier != known;
-        let bears_mark = *ownership == Ownership::Ours;
+        let bears_mark = ownership.is_ours();
         (is_respelled || bears_mark != self.bears_mark).then(|| Self {
             identifier: Some(identifier.clone()),
             spelled: match is_respelled {
