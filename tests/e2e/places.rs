@@ -18,6 +18,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::spawn_blocking;
+use ucp_cpu_pool::CpuPool;
 use ucp_listen::{Http2Limits, Limits, Place, Refusal};
 use ucp_store::AuditOutcome;
 use ucp_testkit::{ACCOUNT, GROUP, REGION, World, apply, on_every_store, tracked_by};
@@ -127,7 +128,7 @@ fn what_is_judged_for_nobody_keeps_its_place() {
         .max_blocking_threads(1)
         .build();
     runtime.expect("a runtime").block_on(async {
-        let world = World::builder().build().await;
+        let world = World::builder().judged_in(CpuPool::new()).build().await;
         let mut door = Door::open().await;
         let place = door.place().await.expect("it is free");
         let (let_go, held) = mpsc::channel::<()>();
