@@ -68,6 +68,7 @@ mod rights;
 mod schema_source;
 mod searches;
 mod sets;
+mod sharing;
 mod unknown_outcomes;
 mod untracked;
 mod upgrades;

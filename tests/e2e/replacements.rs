@@ -367,14 +367,35 @@ async fn what_has_the_declared_name_and_no_mark_stays(world: &World) {
 }
 
 #[apply(on_every_store)]
-async fn other_aliases_of_the_old_resource_go_with_it(world: &World) {
+async fn what_other_aliases_stand_for_is_not_replaced(world: &World) {
     let old = with_vpc(world).await;
     let import = json!({"trackedBy": tracked_by(VPC, "guest"), "primaryIdentifier": old});
     world.post(VPC, "import", &import).await.expect(201);
+    for policy in ORDERS {
+        let reply = replace(world, VPC, json!({"CidrBlock": "10.1.0.0/16"}), policy).await;
+        world.settle().await;
+        let error = match reply.status {
+            409 => reply.body["error"].clone(),
+            _ => world.status(&reply).await["error"].clone(),
+        };
+        assert_eq!(error["code"], "Conflict", "{policy}: {error}");
+        let detail = &error["details"][0];
+        assert_eq!(detail["code"], "ResourceShared", "{policy}: {error}");
+        let target = detail["target"].as_str().expect("a target");
+        let guest = tracked_by(VPC, "guest");
+        assert!(target.eq_ignore_ascii_case(&guest), "{policy}: {error}");
+    }
+    assert_eq!(world.creates(), 1);
+    assert_eq!(world.live("AWS::EC2::VPC"), [old.as_str()]);
+    let path = format!(
+        "{}?api-version=2023-10-01-preview",
+        tracked_by(VPC, "guest")
+    );
+    world.call("DELETE", &path, "").await.expect(200);
     let reply = replace(world, VPC, json!({"CidrBlock": "10.1.0.0/16"}), ORDERS[1]).await;
     world.settle().await;
     assert_eq!(world.status(&reply).await["status"], "Succeeded");
-    assert_one(world, "10.1.0.0/16", "only the alias that was put is left").await;
+    assert_one(world, "10.1.0.0/16", "nobody else stands for it any more").await;
 }
 
 #[apply(on_every_store)]

@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use ucp_app::{BeyondRate, Rejection};
 use ucp_model::ids::InvalidId;
-use ucp_model::operation::Work;
+use ucp_model::operation::{Work, shared_elsewhere};
 use ucp_model::{Detail, ErrorCode, Failure, Fault, FaultClass, Operation, OperationId};
 
 use crate::error_code::status_of;
@@ -192,6 +192,10 @@ impl From<Rejection> for Problem {
                 let detail = Detail::at("OwnedElsewhere", "owns the resource", owner.to_string());
                 let failure = Failure::new(ErrorCode::Conflict, message);
                 Self::new(StatusCode::CONFLICT, failure.with_details(vec![detail]))
+            }
+            Rejection::Shared(others) => {
+                let failure = shared_elsewhere(&others, |_| false);
+                Self::new(StatusCode::CONFLICT, failure)
             }
             Rejection::Unavailable(_) => {
                 tracing::warn!(

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 use ucp_access::Right;
-use ucp_model::operation::{Kind, Options, Verdict};
+use ucp_model::operation::{Kind, Options, Verdict, WhenShared};
 use ucp_model::{Operation, PlanId, Reference, ReferenceId, Scope, Target, TypeName};
 use ucp_schema::ResourceSchema;
 use ucp_store::{Forgotten, NewOperation, NewWork, RecordedAlias};
@@ -55,7 +55,8 @@ impl App {
                 type_name: &delete.type_name,
                 resource: &delete.resource,
             };
-            return Box::pin(self.carry_out_delete(planned, &schema, caller)).await;
+            let planned = self.carry_out_delete(planned, WhenShared::Delete, &schema, caller);
+            return Box::pin(planned).await;
         }
         let (reference, identifier) = match delete.resource {
             Selector::Name(name) => (None, Some(named(&schema, &name)?)),
@@ -70,7 +71,8 @@ impl App {
             reference,
             identifier,
         };
-        let accepted = Box::pin(self.accept_delete(subject, None, &schema, caller)).await;
+        let how = (WhenShared::Delete, None);
+        let accepted = Box::pin(self.accept_delete(subject, how, &schema, caller)).await;
         accepted.map_err(|refused| refused.shown_to(caller))
     }
 
@@ -78,6 +80,7 @@ impl App {
     async fn carry_out_delete(
         &self,
         planned: PlannedDelete<'_>,
+        when_shared: WhenShared,
         schema: &Arc<ResourceSchema>,
         caller: &Caller,
     ) -> Result<DeleteOutcome, Rejection> {
@@ -87,7 +90,8 @@ impl App {
             reference: Some(reference),
             identifier: None,
         };
-        let accepted = Box::pin(self.accept_delete(subject, Some(&planned), schema, caller));
+        let how = (when_shared, Some(&planned));
+        let accepted = Box::pin(self.accept_delete(subject, how, schema, caller));
         match accepted.await {
             Ok(accepted) => Ok(accepted),
             Err(refused) => {
@@ -119,7 +123,8 @@ impl App {
             type_name: &id.type_name,
             resource: &resource,
         };
-        Box::pin(self.carry_out_delete(planned, &schema, caller)).await
+        let planned = self.carry_out_delete(planned, WhenShared::Refuse, &schema, caller);
+        Box::pin(planned).await
     }
 
     /// Deletes a reference, and its AWS resource if it owns it.
@@ -145,7 +150,8 @@ impl App {
                     reference: Some(id),
                     identifier: None,
                 };
-                let accepted = Box::pin(self.accept_delete(subject, None, &schema, caller)).await;
+                let how = (WhenShared::Refuse, None);
+                let accepted = Box::pin(self.accept_delete(subject, how, &schema, caller)).await;
                 accepted.map_err(|refused| refused.shown_to(caller))
             }
             Err(ucp_store::Error::NoSuchReference) => Ok(DeleteOutcome::AlreadyGone),
@@ -157,7 +163,7 @@ impl App {
     async fn accept_delete(
         &self,
         subject: Subject,
-        planned: Option<&MemberInHand>,
+        (when_shared, planned): (WhenShared, Option<&MemberInHand>),
         schema: &Arc<ResourceSchema>,
         caller: &Caller,
     ) -> Result<DeleteOutcome, Rejection> {
@@ -169,8 +175,9 @@ impl App {
         let (scope, reference) = (subject.scope.clone(), subject.reference.clone());
         let mut new =
             self.new_resource_operation(Kind::Delete, subject, Options::default(), schema, caller);
-        if let (NewWork::Resource(work), Some(planned)) = (&mut new.work, planned) {
-            work.plan = Some(planned.used);
+        if let NewWork::Resource(work) = &mut new.work {
+            work.plan = planned.map(|planned| planned.used);
+            work.when_shared = when_shared;
         }
         let target = target.as_ref().map(|identifier| Target {
             scope: &scope,

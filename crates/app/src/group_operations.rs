@@ -93,6 +93,9 @@ impl App {
                 Err(ucp_store::Error::PreconditionFailed) => {
                     return Err(Rejection::precondition_failed(id));
                 }
+                Err(ucp_store::Error::Shared(others)) => {
+                    return Err(Rejection::Shared(others).shown_to(caller));
+                }
                 Err(error) => return Err(error.into()),
             }
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 use ucp_access::Right;
-use ucp_model::operation::{Kind, Options, Verdict, Work};
+use ucp_model::operation::{Kind, Options, Verdict, WhenShared, Work};
 use ucp_model::{
     ErrorCode, Failure, GroupId, Identifier, Operation, OperationId, Reference, ReferenceId, Scope,
     TypeName,
@@ -121,6 +121,7 @@ impl App {
             type_name: schema.type_name().clone(),
             marked_for: reference.clone().filter(|_| !schema.is_named_by_aws()),
             looks_only: false,
+            when_shared: WhenShared::default(),
             lineage: None,
             reference,
             identifier,
@@ -171,6 +172,7 @@ impl App {
                 ),
             )),
             ucp_store::Error::OwnedElsewhere(owner) => Rejection::OwnedElsewhere(Box::new(owner)),
+            ucp_store::Error::Shared(others) => Rejection::Shared(others),
             ucp_store::Error::NoSuchReference
             | ucp_store::Error::PreconditionFailed
             | ucp_store::Error::PolicyLowered

@@ -1,5 +1,5 @@
 use ucp_cpu_pool::Undone;
-use ucp_model::operation::policy_elsewhere;
+use ucp_model::operation::{policy_elsewhere, shared_elsewhere};
 use ucp_model::{Detail, ErrorCode, Failure, Fault, Operation, PlanRefusal, ReferenceId, TypeName};
 use ucp_schema::UnknownType;
 
@@ -29,6 +29,9 @@ pub enum Rejection {
     /// Another reference owns the AWS resource: leave it to that one.
     #[error("the resource is owned by {0}")]
     OwnedElsewhere(Box<ReferenceId>),
+    /// Other references stand for the AWS resource that would be deleted: leave it to them, or name it.
+    #[error("other references stand for the resource")]
+    Shared(Vec<ReferenceId>),
     /// The operation has already failed, and nothing was sent to AWS: do what the failure says.
     #[error("{}", .0.message)]
     Refused(Failure),
@@ -132,6 +135,10 @@ impl Rejection {
             && !caller.reads_operation(operation)
         {
             return hidden("Another operation on the resource is under way. Try again later.");
+        }
+        if let Rejection::Shared(others) = &self {
+            let may_be_named = |other: &ReferenceId| caller.reads_group(&other.group);
+            return Rejection::Conflict(shared_elsewhere(others, may_be_named));
         }
         if let Rejection::OwnedElsewhere(owner) = &self
             && !caller.reads_group(&owner.group)
@@ -240,6 +247,7 @@ impl From<ucp_store::Error> for Rejection {
             | ucp_store::Error::Busy(_)
             | ucp_store::Error::ReferencedElsewhere(_)
             | ucp_store::Error::OwnedElsewhere(_)
+            | ucp_store::Error::Shared(_)
             | ucp_store::Error::PreconditionFailed
             | ucp_store::Error::PolicyLowered
             | ucp_store::Error::NotOwned

@@ -118,7 +118,7 @@ impl Problem {
         let said = rejection.to_string();
         match rejection {
             Rejection::Busy(_) => busy(said),
-            Rejection::OwnedElsewhere(_) => {
+            Rejection::OwnedElsewhere(_) | Rejection::Shared(_) => {
                 Self::new(StatusCode::CONFLICT, "Conflict", sentence(&said))
             }
             Rejection::Invalid(failure)

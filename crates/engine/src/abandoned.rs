@@ -67,6 +67,7 @@ fn is_passing(error: &ucp_store::Error) -> bool {
         | Error::Busy(_)
         | Error::ReferencedElsewhere(_)
         | Error::OwnedElsewhere(_)
+        | Error::Shared(_)
         | Error::PreconditionFailed
         | Error::PolicyLowered
         | Error::NotOwned

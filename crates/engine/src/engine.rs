@@ -549,6 +549,10 @@ fn taken(error: ucp_store::Error, operation: &Operation) -> Result<Taken, Abando
             identifier,
             by: Holder::Policy(policy),
         }),
+        (ucp_store::Error::Shared(others), Some(identifier)) => Ok(Taken {
+            identifier,
+            by: Holder::Shared(others),
+        }),
         (error, _) => Err(error.into()),
     }
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use tracing::debug;
 use ucp_model::operation::group::{Child, ChildGoal, Refusal, Survey, Task};
-use ucp_model::operation::{GroupWork, Kind, Options, owned_elsewhere, policy_elsewhere};
+use ucp_model::operation::{
+    GroupWork, Kind, Options, WhenShared, owned_elsewhere, policy_elsewhere, shared_elsewhere,
+};
 use ucp_model::{ErrorCode, Failure, GroupId, MAX_TAGS, OperationId, PlanUse, Register};
 use ucp_schema::{ResourceSchema, UnknownType};
 use ucp_store::{Error, NewOperation, NewResourceWork, NewWork};
@@ -100,6 +102,7 @@ impl Stepper<'_> {
             ChildGoal::Import { .. } => work_on(&child, Kind::Import, schema.as_deref().ok()),
         };
         let work = NewResourceWork {
+            when_shared: self.when_shared(),
             plan: self.plan_of(&child),
             reference_tags: self.tags_of(work.kind),
             ..work
@@ -125,6 +128,16 @@ impl Stepper<'_> {
 }
 
 impl Stepper<'_> {
+    /// Returns what becomes of a delete if other references stand for the resource. The deletion of a group takes along those
+    /// of the same group.
+    fn when_shared(&self) -> WhenShared {
+        let work = self.claimed.operation.work.group();
+        match work.map(|work| &work.task) {
+            Some(Task::Delete) => WhenShared::RefuseElsewhere,
+            Some(Task::Import(_) | Task::Apply(_)) | None => WhenShared::Refuse,
+        }
+    }
+
     /// Returns the member of the plan that a child carries out, if its parent carries out a plan.
     fn plan_of(&self, child: &Child) -> Option<PlanUse> {
         let Task::Apply(application) = &self.claimed.operation.work.group()?.task else {
@@ -173,6 +186,7 @@ fn work_on(child: &Child, kind: Kind, schema: Option<&ResourceSchema>) -> NewRes
         // Another resource may have its name by now.
         marked_for: Some(child.reference.clone()).filter(|_| !is_named_by_aws),
         looks_only: false,
+        when_shared: WhenShared::default(),
         lineage: None,
         reference: Some(child.reference.clone()),
         identifier,
@@ -225,6 +239,9 @@ fn refusal(error: Error, group: &GroupId) -> Result<Refusal, Error> {
             Failure::new(ErrorCode::Conflict, message).with_details(vec![detail])
         }
         Error::PolicyElsewhere(policy) => policy_elsewhere(policy),
+        Error::Shared(others) => {
+            shared_elsewhere(&others, |other| other.group.key() == group.key())
+        }
         Error::TooManyTags => {
             let message = format!(
                 "The reference would have more than {MAX_TAGS} tags. Remove some of it, then try again."

@@ -171,6 +171,7 @@ fn work(kind: Kind, leftover: &Leftover) -> NewResourceWork {
         owned_since: None,
         marked_for: None,
         looks_only: false,
+        when_shared: ucp_model::operation::WhenShared::default(),
         lineage: None,
         resolves: None,
         options: Options::default(),

@@ -199,6 +199,7 @@ impl Stepper<'_> {
             type_name: schema.type_name().clone(),
             marked_for: Some(child.reference.clone()).filter(|_| !schema.is_named_by_aws()),
             looks_only: false,
+            when_shared: ucp_model::operation::WhenShared::default(),
             lineage: None,
             reference: Some(child.reference.clone()),
             identifier,

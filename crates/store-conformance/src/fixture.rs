@@ -165,6 +165,7 @@ pub(super) fn put(number: u64, name: &str) -> NewOperation {
             owned_since: None,
             marked_for: None,
             looks_only: false,
+            when_shared: ucp_model::operation::WhenShared::default(),
             lineage: None,
             resolves: None,
             options: Options::default(),

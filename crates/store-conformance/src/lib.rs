@@ -35,6 +35,7 @@ pub mod resealing;
 pub mod resolving;
 pub mod respelling;
 pub mod role_assignments;
+pub mod sharing;
 mod stage;
 pub mod stepping;
 pub mod tokens;
@@ -111,6 +112,14 @@ macro_rules! conformance {
                 a_respelled_resource_has_one_owner
                 a_group_deletes_no_respelled_resource_of_another_owner
                 what_was_created_is_written_whatever_holds_its_name
+            }
+            sharing {
+                a_delete_is_refused_while_others_stand_for_the_resource
+                what_is_named_is_deleted_for_all
+                a_put_that_may_replace_knows_who_else_stands_for_the_resource
+                a_group_is_not_deleted_while_other_groups_stand_for_what_it_owns
+                a_group_is_deleted_that_owns_nothing_of_what_others_stand_for
+                a_delete_of_a_respelled_resource_is_refused_before_it_is_sent
             }
             deciding {
                 an_alias_is_read_with_its_group_and_its_resource

@@ -94,7 +94,7 @@ async fn accept_on_resource(
         reference_row::put(transaction, reference).await?;
     }
     let is_change = rules::is_change(&work);
-    let operation = Operation {
+    let mut operation = Operation {
         header: new.header(),
         work: Work::Resource(Box::new(work)),
     };
@@ -102,7 +102,9 @@ async fn accept_on_resource(
     if is_change {
         rules::judge_policy(policy, plan.as_ref())?;
         if let Some(target) = &target {
-            groups::judge_policy_elsewhere(transaction, target, &operation).await?;
+            let others = reference_row::others(transaction, target, &operation).await?;
+            rules::judge_others(&operation, &others)?;
+            rules::share(&mut operation, &others);
         }
     }
     let keeps_look = insert(transaction, &operation, target, desired, look).await?;

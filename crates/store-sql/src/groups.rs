@@ -10,7 +10,7 @@ use ucp_model::{
 };
 use ucp_store::{
     Error, GroupDeletion, GroupUpdate, Groups, NewOperation, NewWork, OwnedPlace, Precondition,
-    Written, group_keys, rules,
+    SHARED_MAX, Written, group_keys, rules,
 };
 
 use crate::arm_resources::{self, arm_resources};
@@ -144,6 +144,10 @@ impl Groups for Sql {
                     return Ok(GroupDeletion::Owns(owned));
                 }
             }
+            let others = reference_row::shared(&mut tx, id, SHARED_MAX).await?;
+            if !others.is_empty() {
+                return Err(Error::Shared(others).into());
+            }
             let members = reference_row::count_of_group(&mut tx, id).await?;
             let key = id.key();
             if members.all == 0 && !leftover_row::has_ours(&mut tx, &key).await? {
@@ -210,23 +214,6 @@ pub(crate) async fn lock(
 ) -> Result<Option<ResourceGroup>, Abort> {
     let row = TABLE.lock(transaction, id.key()).await?;
     Ok(row.as_ref().map(read).transpose()?)
-}
-
-/// Refuses a change that the policy of another group does not take, one that has a reference to the AWS resource. The
-/// caller has locked the resource, so that no other reference comes to stand for it meanwhile.
-pub(crate) async fn judge_policy_elsewhere(
-    transaction: &mut Transaction,
-    target: &str,
-    operation: &Operation,
-) -> Result<(), Abort> {
-    let own = operation.work.group_id().map(GroupId::key);
-    let values = values![target, own.unwrap_or_default()];
-    let rows = transaction.fetch(POLICIES_ELSEWHERE, values).await?;
-    let is_planned = operation.work.plan().is_some();
-    Ok(rules::judge_policy_elsewhere(
-        strictest(&rows)?,
-        is_planned,
-    )?)
 }
 
 fn strictest(policies: &[Row]) -> Result<PlanPolicy, Error> {

@@ -346,7 +346,8 @@ async fn refuse_taken(transaction: &mut Transaction, operation: &Operation) -> R
         return Err(Error::OwnedElsewhere(owner).into());
     }
     if operation.work.resource().is_some_and(rules::begins_change) {
-        groups::judge_policy_elsewhere(transaction, &target, operation).await?;
+        let others = reference_row::others(transaction, &target, operation).await?;
+        rules::judge_others(operation, &others)?;
     }
     Ok(())
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use ucp_model::{
-    GroupId, Identifier, InstanceId, Lineage, ProvisioningState, Reference, ReferenceId, Scope,
-    Timestamp,
+    GroupId, Identifier, InstanceId, Lineage, Operation, ProvisioningState, Reference, ReferenceId,
+    Scope, Timestamp,
 };
+use ucp_store::rules::Others;
 use ucp_store::{Basis, Cipher, Error, KeyRange, OwnedPlace, SealedPlace};
 
 use crate::busy::{ended_last_on, live_on};
@@ -78,6 +79,15 @@ statements! {
     DELETE = ["DELETE FROM resource_references WHERE key = $1"];
     /// The owner of an AWS resource, except one given reference.
     OTHER_OWNER = ["SELECT id FROM resource_references WHERE target_key = $1 AND owned = 1 AND key <> $2"];
+    /// The references to an AWS resource, except one given reference, with the policies of groups except one given group.
+    OTHERS = ["SELECT id, CASE WHEN group_key <> $2 THEN (SELECT "]
+        postgres "(body::json -> 'planPolicy')::text" sqlite "body -> 'planPolicy'"
+        [" FROM resource_groups WHERE resource_groups.key = resource_references.group_key) END AS policy
+        FROM resource_references WHERE target_key = $1 AND key <> $3"];
+    /// The references of other groups to what a group owns.
+    SHARED = ["SELECT others.id AS id FROM resource_references AS owned
+        JOIN resource_references AS others ON others.target_key = owned.target_key
+        WHERE owned.group_key = $1 AND owned.owned = 1 AND others.group_key <> $1 LIMIT $2"];
     /// Prevents operations from being accepted on the references to an AWS resource.
     LOCK_ALL = ["SELECT key FROM resource_references WHERE target_key = $1 ORDER BY key"] lock " FOR UPDATE";
     DELETE_IDLE = ["DELETE FROM resource_references WHERE target_key = $1 AND operation IS NULL"];
@@ -300,6 +310,39 @@ pub(crate) async fn other_owner(
         .await?;
     let id = row.map(|row| parsed(row.get("id")?));
     Ok(id.transpose()?)
+}
+
+/// Returns what is recorded of the references to the AWS resource besides that of the operation.
+pub(crate) async fn others(
+    transaction: &mut Transaction,
+    target: &str,
+    operation: &Operation,
+) -> Result<Others, Abort> {
+    let group = operation.work.group_id().map(GroupId::key);
+    let own = operation.work.reference().map(ReferenceId::key);
+    let values = values![target, group.unwrap_or_default(), own.unwrap_or_default()];
+    let mut others = Others::default();
+    for row in &transaction.fetch(OTHERS, values).await? {
+        others.references.push(parsed(row.get("id")?)?);
+        if let Some(policy) = row.get::<Option<&str>>("policy")? {
+            others.policy = others.policy.max(from_json(policy)?);
+        }
+    }
+    Ok(others)
+}
+
+/// Returns references of other groups to what a group owns, up to `limit`.
+pub(crate) async fn shared(
+    transaction: &mut Transaction,
+    group: &GroupId,
+    limit: usize,
+) -> Result<Vec<ReferenceId>, Abort> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = transaction
+        .fetch(SHARED, values![group.key(), limit])
+        .await?;
+    let ids = rows.iter().map(|row| parsed(row.get("id")?));
+    Ok(ids.collect::<Result<_, Error>>()?)
 }
 
 /// Locks the references to an AWS resource, in the order of the keys, so that two of these do not wait for each other.

@@ -99,6 +99,7 @@ fn put() -> NewOperation {
             owned_since: None,
             marked_for: None,
             looks_only: false,
+            when_shared: ucp_model::operation::WhenShared::default(),
             lineage: None,
             resolves: None,
             options: Options::default(),

@@ -30,6 +30,9 @@ pub enum Error {
     /// Another reference owns the AWS resource.
     #[error("{0} owns the resource")]
     OwnedElsewhere(ReferenceId),
+    /// Other references stand for the AWS resource, which would be deleted. Nothing was written.
+    #[error("other references stand for the resource")]
+    Shared(Vec<ReferenceId>),
     /// The [`Precondition`](crate::Precondition) does not hold. Nothing was written.
     #[error("the precondition failed")]
     PreconditionFailed,

@@ -26,6 +26,9 @@ pub enum GroupDeletion {
     Owns(BTreeSet<OwnedPlace>),
 }
 
+/// How many references of other groups a refused deletion of a group names at most.
+pub const SHARED_MAX: usize = 100;
+
 /// Where resources are that a group owns, and of which type.
 pub type OwnedPlace = (Scope, TypeName);
 
@@ -139,6 +142,7 @@ pub trait Groups: Send + Sync {
     /// - [`GroupDeletion::Running`] if it is already being deleted.
     /// - [`Error::Busy`] if an operation on one of its references, or an import into it, is live.
     /// - [`GroupDeletion::Owns`] if it owns a resource at another place than those that are `deletable`.
+    /// - [`Error::Shared`] if references of other groups stand for what it owns: up to [`SHARED_MAX`] of them.
     /// - [`GroupDeletion::Removed`] if it has no references and no leftovers that are [ours](ucp_model::LeftoverReason::is_ours): it
     ///   is removed, with its other leftovers and its service instances.
     /// - [`GroupDeletion::Accepted`]: the operation is recorded and due at once. Its total is the number of owned

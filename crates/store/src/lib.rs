@@ -38,7 +38,9 @@ pub use audit_events::{
 pub use credentials::{Credentials, StoredCredential};
 pub use error::Error;
 pub use events::Event;
-pub use groups::{GroupDeletion, GroupUpdate, Groups, OwnedPlace, TagsUpdate, group_keys};
+pub use groups::{
+    GroupDeletion, GroupUpdate, Groups, OwnedPlace, SHARED_MAX, TagsUpdate, group_keys,
+};
 pub use kept_plans::{KeptPlans, Reviewed, StoredPlan};
 pub use key_range::KeyRange;
 pub use leases::{CONDEMNED, Claimed, Lease, LeaseTerm, Leases, SUSPECTED, TAKEN_OVER_OFTEN};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use ucp_model::operation::group::Task;
-use ucp_model::operation::{Header, Kind, Options, ReferenceChange};
+use ucp_model::operation::{Header, Kind, Options, ReferenceChange, WhenShared};
 use ucp_model::{
     Baseline, CorrelationId, GroupId, Identifier, Lineage, NewLeftover, Operation, OperationId,
     PlanUse, Reference, ReferenceId, Scope, Target, Timestamp, TypeName, UnknownCreate,
@@ -65,6 +65,8 @@ pub struct NewResourceWork {
     pub owned_since: Option<Timestamp>,
     /// Whether a reference stands for the resource `identifier`, or may come to.
     pub is_referenced: bool,
+    /// What becomes of a delete if other references stand for the resource.
+    pub when_shared: WhenShared,
     /// The reference whose mark the resource must bear to be deleted, if only the mark proves whose it is. If that is
     /// [`NewResourceWork::reference`], it must bear the mark only if the reference has seen it there.
     pub marked_for: Option<ReferenceId>,
@@ -241,6 +243,7 @@ pub trait Operations: Send + Sync {
     ///   does not take.
     /// - [`Error::PolicyElsewhere`] for a put or a delete that the policy of another group does not take: one with a
     ///   reference to the AWS resource. This is so for children too.
+    /// - [`Error::Shared`] for a delete that is to be refused if other references stand for the AWS resource.
     ///
     /// The deletion of a group is accepted by [`delete_resource_group`](crate::Groups::delete_resource_group) instead,
     /// which closes the group.
@@ -307,7 +310,7 @@ pub trait Operations: Send + Sync {
     /// ([`rules::unchecked_target`](crate::rules::unchecked_target)). Then the step is checked as
     /// [`accept_operation`](Self::accept_operation) checks a target: [`Error::Busy`] if the AWS resource has another live
     /// operation, [`Error::OwnedElsewhere`] if the operation needs to own a resource that another reference owns, and
-    /// [`Error::PolicyElsewhere`] if the step records the first call. Nothing is written then.
+    /// [`Error::PolicyElsewhere`] and [`Error::Shared`] if the step records the first call. Nothing is written then.
     ///
     /// If a cancel has been requested that `operation` does not know of, the operation is due no later than that
     /// request: its worker has not seen it. An operation on a group is due no later than `now` if more of its children have

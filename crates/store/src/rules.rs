@@ -4,6 +4,7 @@
 mod history;
 mod leftovers;
 mod orders;
+mod others;
 mod places;
 mod plans;
 mod predictions;
@@ -34,6 +35,7 @@ pub use self::orders::{
     Concerned, concerned, ended_order, gone_with_instance, is_of_instance, kept, may_leave_some,
     order_of, placed, refuse_many_bindings, tagged,
 };
+pub use self::others::{Others, judge_others, share};
 pub use self::places::{places_to_judge, refuse_elsewhere};
 pub use self::plans::{
     begins_change, ended_plan, is_change, judge_forgetting, judge_policy, judge_policy_elsewhere,
@@ -184,6 +186,7 @@ pub fn accept(
         was_owned: reference.as_ref().is_some_and(|r| r.owned),
         takes_references: reference.is_none() && new.kind == Kind::Delete && new.is_referenced,
         was_told_to_own: reference.as_ref().is_some_and(|r| r.told_to_own),
+        when_shared: new.when_shared,
         marked_for: new.marked_for.filter(|_| needs_mark),
         looks_only: new.looks_only,
         creation: match new.kind {

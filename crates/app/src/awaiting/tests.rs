@@ -100,6 +100,7 @@ fn put(number: usize) -> NewOperation {
             owned_since: None,
             marked_for: None,
             looks_only: false,
+            when_shared: ucp_model::operation::WhenShared::default(),
             lineage: None,
             resolves: None,
             options: Options::default(),

@@ -130,7 +130,8 @@ impl App {
         let FoundPut { put, schema, .. } = it;
         judge_for_type(&put.properties, &put.tags, schema)?;
         let has_reference = it.updates.is_some();
-        self.judge_draft(put, schema, group, has_reference).await
+        self.judge_draft(put, schema, group, has_reference).await?;
+        Ok(())
     }
 
     /// Notes references to properties that the type of their target has not, or that nobody can read.

@@ -7,8 +7,8 @@ use serde_json::Value;
 use ucp_access::Right;
 use ucp_look::PlanRead;
 use ucp_model::{
-    Detail, ErrorCode, Failure, GroupId, Reference, ReferenceId, ResourceGroup, Scope, Timestamp,
-    TypeName,
+    Detail, ErrorCode, Failure, GroupId, Identifier, Reference, ReferenceId, ResourceGroup, Scope,
+    Target, Timestamp, TypeName,
 };
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
 use ucp_set::{
@@ -54,6 +54,9 @@ pub(crate) struct JudgedMember {
     pub(crate) depends_on: Vec<usize>,
     /// Whether its alias has a reference.
     pub(crate) has_reference: bool,
+    /// The resource that it is about, as far as it is known before AWS is asked: the declaration names it, or its reference
+    /// stands for it.
+    pub(crate) identifier: Option<Identifier>,
 }
 
 impl JudgedMember {
@@ -196,8 +199,8 @@ impl App {
             let index = index_of(&member);
             let given = given.get(&index);
             let given = given.ok_or_else(|| Rejection::Internal("a member was lost".into()))?;
-            let has_reference = recorded.contains_key(&member.reference.key());
-            let found = self.judged_member(given, member, &group, has_reference);
+            let reference = recorded.get(&member.reference.key());
+            let found = self.judged_member(given, member, &group, reference);
             match found.await {
                 Ok(member) => judged.push(Some(member)),
                 Err(Rejection::Invalid(failure) | Rejection::TooLarge(failure)) => {
@@ -207,12 +210,14 @@ impl App {
                 Err(refused) => return Err(refused),
             }
         }
+        let members = in_order(judged, &order, unlisted);
+        details.extend(one_for_each(&members));
         if !details.is_empty() {
             return Err(invalid(details));
         }
         Ok(JudgedSet {
             group,
-            members: in_order(judged, &order, unlisted),
+            members,
             outputs,
             recorded,
             reads,
@@ -341,9 +346,11 @@ impl App {
         given: &Given,
         linked: LinkedMember,
         group: &ResourceGroup,
-        has_reference: bool,
+        recorded: Option<&Reference>,
     ) -> Result<JudgedMember, Rejection> {
         let Given { schema, member } = given;
+        let has_reference = recorded.is_some();
+        let mut identifier = recorded.and_then(|reference| reference.identifier.clone());
         let goal = match (&member.goal, linked.goal) {
             (SetGoal::Put(put), Goal::Put(properties)) => {
                 let put = PutResource {
@@ -356,7 +363,8 @@ impl App {
                     ..(**put).clone()
                 };
                 judge_for_type(&put.properties, &put.tags, schema)?;
-                self.judge_draft(&put, schema, group, has_reference).await?;
+                let declared = self.judge_draft(&put, schema, group, has_reference).await?;
+                identifier = identifier.or(declared);
                 JudgedGoal::Put(Box::new(put))
             }
             (SetGoal::Delete, _) | (_, Goal::Delete) => {
@@ -374,17 +382,18 @@ impl App {
             goal,
             depends_on: linked.depends_on,
             has_reference,
+            identifier,
         })
     }
 
-    /// Judges a put by its schema, with what it refers to as unknown values.
+    /// Judges a put by its schema, with what it refers to as unknown values. Returns the identifier that it declares.
     pub(crate) async fn judge_draft(
         &self,
         put: &PutResource,
         schema: &Arc<ResourceSchema>,
         group: &ResourceGroup,
         has_reference: bool,
-    ) -> Result<(), Rejection> {
+    ) -> Result<Option<Identifier>, Rejection> {
         let properties = with_unknown(&Value::Object(put.properties.clone()));
         let is_quick = schema.is_quick_for([&properties]);
         let default_tags = self.default_tags(put, Some(group));
@@ -402,15 +411,15 @@ impl App {
                 NOT_VALID, violations,
             )));
         }
-        let is_named = match schema.identifier(declaration.properties()) {
-            IdentifierOutcome::Known(_) => true,
-            IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => false,
+        let identifier = match schema.identifier(declaration.properties()) {
+            IdentifierOutcome::Known(identifier) => Some(identifier),
+            IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
         };
-        if !is_named && !has_reference {
+        if identifier.is_none() && !has_reference {
             let judge = create_judge(&declaration, schema, &put.scope, put.options);
             pool.run_unless_quick(is_quick, judge).await??;
         }
-        Ok(())
+        Ok(identifier)
     }
 }
 
@@ -532,6 +541,7 @@ fn in_order(
     let unlisted = unlisted.into_iter().map(|reference| JudgedMember {
         place: String::new(),
         symbolic_name: reference.id.alias.clone(),
+        identifier: reference.identifier,
         reference: reference.id,
         scope: reference.scope,
         goal: JudgedGoal::DeleteOwned(reference.created_at),
@@ -539,6 +549,63 @@ fn in_order(
         has_reference: true,
     });
     listed.chain(unlisted).collect()
+}
+
+/// Returns what is wrong with members that are about one AWS resource: two declare it, or one does that another one deletes.
+fn one_for_each(members: &[JudgedMember]) -> Vec<Detail> {
+    let mut first: BTreeMap<String, &JudgedMember> = BTreeMap::new();
+    let mut details = Vec::new();
+    for member in members {
+        let target = member.identifier.as_ref().map(|identifier| Target {
+            scope: &member.scope,
+            type_name: &member.reference.type_name,
+            identifier,
+        });
+        let Some(target) = target else { continue };
+        let Some(other) = first.insert(target.key(), member) else {
+            continue;
+        };
+        let name = target.identifier;
+        let is_put = |member: &JudgedMember| matches!(member.goal, JudgedGoal::Put(_));
+        let (code, message) = match (is_put(other), is_put(member)) {
+            (true, true) => (
+                "SameResource",
+                format!(
+                    "'{}' and '{}' declare one resource, '{name}', and each would undo what the other one declares. Leave one of them out, or give it another name.",
+                    other.symbolic_name, member.symbolic_name
+                ),
+            ),
+            (false, false) => (
+                "SameResource",
+                format!(
+                    "'{}' and '{}' stand for one resource, '{name}', which only one of them can delete. Leave one of them out.",
+                    other.symbolic_name, member.symbolic_name
+                ),
+            ),
+            (true, false) | (false, true) => {
+                let (stays, goes) = match is_put(other) {
+                    true => (other, member),
+                    false => (member, other),
+                };
+                let advice = match goes.place.is_empty() {
+                    true => format!(
+                        "If '{}' is its new alias, move the reference with :refactor, and apply then",
+                        stays.symbolic_name
+                    ),
+                    false => "Leave one of them out".to_owned(),
+                };
+                let message = format!(
+                    "'{}' declares the resource '{name}', which would be deleted, since '{}' stands for it. {advice}.",
+                    stays.symbolic_name, goes.symbolic_name
+                );
+                ("ResourceShared", message)
+            }
+        };
+        details.extend(
+            [other, member].map(|member| Detail::at(code, message.clone(), member.target())),
+        );
+    }
+    details
 }
 
 /// Refuses a set for what the details say, in the order of its body.

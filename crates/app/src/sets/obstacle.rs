@@ -1,5 +1,6 @@
 //! What is wrong with one member of a set.
 
+use ucp_model::operation::shared_elsewhere;
 use ucp_model::{Detail, ErrorCode, Failure, Fault, Operation};
 
 use crate::Rejection;
@@ -30,6 +31,7 @@ impl Obstacle {
                 );
                 Ok(Self::Refused(Failure::new(ErrorCode::Conflict, message)))
             }
+            Rejection::Shared(others) => Ok(Self::Refused(shared_elsewhere(&others, |_| false))),
             Rejection::Busy(operation) => Ok(Self::Busy(operation)),
             Rejection::Aws(fault) => Ok(Self::Aws(fault)),
             Rejection::Hidden(_)

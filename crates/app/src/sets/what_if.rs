@@ -568,6 +568,7 @@ mod tests {
             goal: JudgedGoal::Delete,
             depends_on: Vec::new(),
             has_reference: true,
+            identifier: None,
         }
     }
 

@@ -10,6 +10,7 @@ mod group_name;
 mod invalid;
 mod letters;
 mod lineage;
+pub(crate) mod list_of_text;
 pub(crate) mod optional_text;
 mod reference;
 mod segment;

@@ -160,6 +160,8 @@ pub enum Holder {
     Owner(ReferenceId),
     /// A reference of another group, which does not take such changes.
     Policy(PlanPolicy),
+    /// These other references, which would lose it.
+    Shared(Vec<ReferenceId>),
 }
 
 /// Whether AWS has the resource.

@@ -12,6 +12,7 @@ mod persistence;
 mod policy_elsewhere;
 mod record;
 pub mod resource;
+mod shared;
 
 pub use decide::decide;
 pub use decision::{
@@ -29,7 +30,8 @@ pub use resource::{
     PERMISSIONS_SETTLE, Prediction, Problem, Proof, REQUEST_TOKEN_LIFE, ReplacementOrder,
     ReplacementPolicy, Replacing, Resolve, ResourceWork, Retrying, SETTLING_WINDOW, Searched, Sent,
     Sightings, State, TRIES_BEFORE_GIVING_UP, TimeLimits, Tries, UpdateMode, Verdict, Watched,
-    digest_before, retry_class,
+    WhenShared, digest_before, retry_class,
 };
+pub use shared::shared_elsewhere;
 
 pub use crate::cloud::Action;

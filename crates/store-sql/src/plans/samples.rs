@@ -387,6 +387,14 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             "reference_row::OTHER_OWNER",
             (values!["target-4002", "reference-1"], 1),
         ),
+        (
+            "reference_row::OTHERS",
+            (values!["target-4002", "group-7", "reference-1"], 2),
+        ),
+        (
+            "reference_row::SHARED",
+            (values!["group-200", limit], 2 * IN_GROUP),
+        ),
         ("reference_row::LOCK_ALL", (values!["target-4002"], 1)),
         ("reference_row::DELETE_IDLE", (values!["target-4002"], 1)),
         (

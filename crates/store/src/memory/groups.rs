@@ -4,14 +4,14 @@ use async_trait::async_trait;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{GroupWork, Work};
 use ucp_model::{
-    GroupId, NewResourceGroup, Operation, PlanPolicy, ResourceGroup, Target, Timestamp,
+    GroupId, NewResourceGroup, Operation, PlanPolicy, ReferenceId, ResourceGroup, Target, Timestamp,
 };
 
 use super::Memory;
 use super::tables::page;
 use crate::{
     Documents, Error, GroupDeletion, GroupUpdate, Groups, NewOperation, NewWork, OwnedPlace,
-    Precondition, Written, group_keys, rules,
+    Precondition, SHARED_MAX, Written, group_keys, rules,
 };
 
 #[async_trait]
@@ -122,6 +122,21 @@ impl Groups for Memory {
             if !owned.is_subset(deletable) {
                 return Ok(GroupDeletion::Owns(owned));
             }
+        }
+        let owned = references.iter().filter(|reference| reference.owned);
+        let targets: BTreeSet<String> = owned
+            .filter_map(|reference| Some(reference.target()?.key()))
+            .collect();
+        let others = tables.references.values().filter(|other| {
+            let target = other.target().map(|target| target.key());
+            other.id.group.key() != key && target.is_some_and(|target| targets.contains(&target))
+        });
+        let others: Vec<ReferenceId> = others
+            .take(SHARED_MAX)
+            .map(|other| other.id.clone())
+            .collect();
+        if !others.is_empty() {
+            return Err(Error::Shared(others));
         }
         if references.is_empty() && !tables.has_leftovers_of_ours(&key) {
             tables.remove_register(&key);

@@ -7,7 +7,7 @@ use ucp_model::{GroupId, Operation, OperationId, PlanPolicy, ReferenceId, Target
 
 use super::Memory;
 use super::tables::{Row, Slot, Tables, maps};
-use crate::rules::Claimant;
+use crate::rules::{Claimant, Others};
 use crate::{
     Accepted, Documents, Error, FinishOperation, Lease, LeaseTerm, LiveOperations, NewOperation,
     NewWork, OperationPage, Operations, RecordedTarget, Sealed, place, rules,
@@ -315,14 +315,18 @@ impl Tables {
             }
         }
         let is_change = rules::is_change(&work);
-        let operation = Operation {
+        let mut operation = Operation {
             header,
             work: Work::Resource(Box::new(work)),
         };
         let plan = self.used_plan(&operation, by)?;
         if is_change {
             rules::judge_policy(policy, plan.as_ref())?;
-            self.judge_policy_elsewhere(target.as_deref(), &operation)?;
+            if let Some(target) = &target {
+                let others = self.others(target, &operation);
+                rules::judge_others(&operation, &others)?;
+                rules::share(&mut operation, &others);
+            }
         }
         self.write_used(plan, now);
         if let Some(reference) = &reference {
@@ -383,24 +387,22 @@ impl Tables {
         }
         match operation.work.resource() {
             Some(work) if rules::begins_change(work) => {
-                self.judge_policy_elsewhere(Some(&target), operation)
+                rules::judge_others(operation, &self.others(&target, operation))
             }
             Some(_) | None => Ok(()),
         }
     }
 
-    /// Refuses a change that the policy of another group does not take, one that has a reference to the AWS resource.
-    fn judge_policy_elsewhere(
-        &self,
-        target: Option<&str>,
-        operation: &Operation,
-    ) -> Result<(), Error> {
-        let Some(target) = target else {
-            return Ok(());
-        };
-        let strictest = self.policy_elsewhere(target, operation.work.group_id());
-        let is_planned = operation.work.plan().is_some();
-        rules::judge_policy_elsewhere(strictest, is_planned)
+    /// Returns what is recorded of the references to the AWS resource besides that of the operation.
+    fn others(&self, target: &str, operation: &Operation) -> Others {
+        let own = operation.work.reference().map(ReferenceId::key);
+        let references = self.references.iter();
+        let others = references
+            .filter(|(key, reference)| own.as_ref() != Some(key) && maps(reference, target));
+        Others {
+            references: others.map(|(_, reference)| reference.id.clone()).collect(),
+            policy: self.policy_elsewhere(target, operation.work.group_id()),
+        }
     }
 
     /// Returns the strictest policy of the groups besides `own` that have a reference to the AWS resource.

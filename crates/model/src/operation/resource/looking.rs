@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::super::decision::{Effect, Holder, PlanOutcome, Presence, ReferenceChange, Taken};
 use super::super::owned_elsewhere::owned_elsewhere;
 use super::super::policy_elsewhere::policy_elsewhere;
+use super::super::shared::shared_elsewhere;
 use super::decision::{Decision, Moved};
 use super::intent::{Call, Change, Intent};
 use super::missed::missed;
@@ -276,7 +277,7 @@ pub(super) fn at_what_is_taken(step: &Step<'_>, taken: &Taken) -> Decision {
 pub(super) fn at_what_was_taken_meanwhile(step: &Step<'_>, taken: &Taken) -> Decision {
     match taken.by {
         Holder::Operation(_) => step.retry(None, "another operation is changing the resource"),
-        Holder::Owner(_) | Holder::Policy(_) => {
+        Holder::Owner(_) | Holder::Policy(_) | Holder::Shared(_) => {
             let failure =
                 taken_by_another(step, taken, "The change was sent, and may have been made.");
             step.fail(failure, "AWS names a resource that another reference has")
@@ -304,6 +305,10 @@ fn taken_by_another(step: &Step<'_>, taken: &Taken, sent: &str) -> Failure {
             (message, detail)
         }
         Holder::Policy(policy) => return policy_elsewhere(*policy),
+        Holder::Shared(others) => {
+            let own = step.operation.reference.as_ref().map(|own| own.group.key());
+            return shared_elsewhere(others, |other| own == Some(other.group.key()));
+        }
     };
     Failure::new(ErrorCode::Conflict, message).with_details(vec![detail])
 }

@@ -1,6 +1,7 @@
 //! What the mark on a resource proves, and what it forbids.
 
 use super::super::decision::{PlanOutcome, Presence};
+use super::super::shared::shared_elsewhere;
 use super::decision::{Decision, Moved};
 use super::replacement::Replacing;
 use super::replacing;
@@ -27,6 +28,15 @@ pub(super) fn refuse_delete(
         | PlanOutcome::Nothing
         | PlanOutcome::Impossible(_) => false,
     };
+    if let PlanOutcome::Replace { .. } = plan
+        && is_to_be_deleted
+        && !operation.shared_with.is_empty()
+    {
+        let own = operation.reference.as_ref().map(|own| own.group.key());
+        let is_of_group = |other: &ReferenceId| own == Some(other.group.key());
+        let failure = shared_elsewhere(&operation.shared_with, is_of_group);
+        return Some(step.fail(failure, "others would lose what is replaced"));
+    }
     if !is_to_be_deleted || operation.was_told_to_own {
         return None;
     }

@@ -54,4 +54,4 @@ pub use sightings::{SETTLING_WINDOW, Sightings};
 pub use state::State;
 pub use step::{PATIENCE, PERMISSIONS_SETTLE, TRIES_BEFORE_GIVING_UP};
 pub use tries::{Retrying, Tries};
-pub use work::{Kind, ResourceWork, Verdict};
+pub use work::{Kind, ResourceWork, Verdict, WhenShared};

@@ -269,7 +269,7 @@ pub(super) fn met_unnamed(step: &Step<'_>, failure: Failure) -> Decision {
     match &step.operation.replacing {
         Some(Replacing::NewFirst { old, .. }) => {
             let message = format!(
-                "{} If it is '{old}', which the alias stands for, that has the name: {WAYS_OUT} '{old}' was left as it was.",
+                "{} The name may be that of '{old}', which the alias stands for. {WAYS_OUT} '{old}' was left as it was.",
                 as_sentence(&setback.failure().message),
             );
             keep(step, old, setback.told_as(message), REASON)

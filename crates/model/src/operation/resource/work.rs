@@ -50,6 +50,25 @@ impl Kind {
     }
 }
 
+/// What becomes of a delete if other references stand for the resource.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum WhenShared {
+    /// The resource is deleted, and these references go with it: the caller has named the resource.
+    #[default]
+    Delete,
+    /// It is refused if one of them is in another group: those of its own group go anyway.
+    RefuseElsewhere,
+    /// It is refused.
+    Refuse,
+}
+
+impl WhenShared {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// The work of an operation on one resource, with its current state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -88,6 +107,17 @@ pub struct ResourceWork {
     /// Whether the reference had been told to own its resource when the operation was accepted, whose mark that may carry.
     #[serde(default)]
     pub was_told_to_own: bool,
+    /// What becomes of a delete if other references stand for the resource.
+    #[serde(default, skip_serializing_if = "WhenShared::is_default")]
+    pub when_shared: WhenShared,
+    /// The other references that stood for the resource of the reference when the operation was accepted, if it may replace
+    /// that. They do not change while it holds the resource.
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        with = "crate::ids::list_of_text"
+    )]
+    pub shared_with: Vec<ReferenceId>,
     /// The reference whose mark the resource must bear to be deleted: its name may have passed to another resource.
     #[serde(
         default,
@@ -225,6 +255,8 @@ impl ResourceWork {
             was_owned: false,
             takes_references: false,
             was_told_to_own: false,
+            when_shared: WhenShared::default(),
+            shared_with: Vec::new(),
             marked_for: None,
             looks_only: false,
             creation: None,

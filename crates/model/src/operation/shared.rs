@@ -1,0 +1,75 @@
+//! What an operation says of the other references that stand for its resource.
+
+use crate::{Detail, ErrorCode, Failure, ReferenceId};
+
+/// How many references are named in a failure.
+const NAMED_MAX: usize = 20;
+
+/// Returns the failure of a deletion of a resource that `others` stand for, too. Those in groups that the reader may not read are
+/// counted, and not named.
+pub fn shared_elsewhere(
+    others: &[ReferenceId],
+    may_be_named: impl Fn(&ReferenceId) -> bool,
+) -> Failure {
+    const CODE: &str = "ResourceShared";
+    let (mut named, hidden): (Vec<_>, Vec<_>) =
+        others.iter().partition(|other| may_be_named(other));
+    named.sort_unstable_by_key(|other| other.key());
+    let mut details: Vec<Detail> = (named.iter().take(NAMED_MAX))
+        .map(|other| Detail::at(CODE, "stands for the resource too", other.to_string()))
+        .collect();
+    let more = named.len().saturating_sub(NAMED_MAX) + hidden.len();
+    if more > 0 {
+        let message = match named.is_empty() {
+            true => {
+                format!("{more} references of other resource groups stand for the resource too")
+            }
+            false => format!("{more} more references stand for the resource too"),
+        };
+        details.push(Detail {
+            code: CODE.to_owned(),
+            message,
+            target: None,
+        });
+    }
+    let message = "Other references stand for the resource, which they would lose. It was not deleted, and nothing was sent. Delete those references first, which leaves the resource alone if they do not own it. Or give it up under this alias: PATCH the reference with ownedResource false, and delete it then. To delete it for all of them, name it: DELETE it by its AWS name.";
+    Failure::new(ErrorCode::Conflict, message).with_details(details)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{GroupId, TypeName};
+
+    fn reference(group: &str, alias: &str) -> ReferenceId {
+        let group = GroupId::new("local", group).unwrap();
+        let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
+        ReferenceId::new(group, type_name, alias).unwrap()
+    }
+
+    #[test]
+    fn what_may_not_be_read_is_counted_and_not_named() {
+        let others = [reference("ours", "a"), reference("theirs", "b")];
+        let is_ours = |other: &ReferenceId| other.group.key() == others[0].group.key();
+        let failure = shared_elsewhere(&others, is_ours);
+        let targets: Vec<_> = failure.details.iter().map(|it| it.target.clone()).collect();
+        assert_eq!(targets, [Some(others[0].to_string()), None]);
+        let said = format!("{failure:?}");
+        assert!(
+            said.contains("1 more") && !said.contains("theirs"),
+            "{said}"
+        );
+        let none = shared_elsewhere(&others, |_| false);
+        assert!(none.details[0].message.starts_with("2 references"));
+    }
+
+    #[test]
+    fn so_many_are_named_and_no_more() {
+        let others: Vec<_> = (0..=NAMED_MAX)
+            .map(|index| reference("ours", &index.to_string()))
+            .collect();
+        let failure = shared_elsewhere(&others, |_| true);
+        assert_eq!(failure.details.len(), NAMED_MAX + 1);
+        assert!(failure.details[NAMED_MAX].message.starts_with("1 more"));
+    }
+}

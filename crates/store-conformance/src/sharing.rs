@@ -1,0 +1,168 @@
+//! Deletions of AWS resources that other references stand for.
+
+use ucp_model::operation::group::Task;
+use ucp_model::operation::{Call, ReplacementPolicy, State, WhenShared};
+use ucp_model::{Identifier, ReferenceId};
+use ucp_store::{Error, NewOperation, Precondition};
+
+use super::fixture::{
+    Engine, TERM, accept, accept_and_claim, alias, alias_in, applied, at, claim_one, delete,
+    finish, intent, map, on_group, operation, operation_id, put, resource_work, stepped, with,
+    with_group,
+};
+use super::respelling::respelled;
+
+/// The alias `a` owns `x`, for which `b` stands too, and `c` in another group.
+async fn shared(store: &Engine) {
+    with_group(store, "rg").await;
+    with_group(store, "other").await;
+    map(store, 1, "a", "x", true).await;
+    map(store, 2, "b", "x", false).await;
+    let elsewhere = with(put(3, "c"), |new| {
+        new.reference = Some(alias_in("other", "c"))
+    });
+    let claimed = accept_and_claim(store, elsewhere).await;
+    finish(
+        store,
+        &claimed.lease,
+        applied(&claimed.operation, "x", false),
+    )
+    .await;
+}
+
+fn delete_when_shared(number: u64, name: &str, when: WhenShared) -> NewOperation {
+    with(delete(number, name), |new| new.when_shared = when)
+}
+
+#[track_caller]
+fn others(refused: Error) -> Vec<ReferenceId> {
+    match refused {
+        Error::Shared(mut others) => {
+            others.sort_unstable_by_key(ReferenceId::key);
+            others
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn forget(store: &Engine, id: &ReferenceId) {
+    let correlation = put(0, "-").correlation_id;
+    let forgotten = store.forget_reference(id, false, "caller", &correlation, at(5));
+    forgotten.await.unwrap();
+}
+
+/// It says which references stand for the resource too. Once they are gone, nothing is in the way.
+pub async fn a_delete_is_refused_while_others_stand_for_the_resource(store: Engine) {
+    shared(&store).await;
+    let elsewhere = alias_in("other", "c");
+    for (when, expected) in [
+        (WhenShared::Refuse, vec![elsewhere.clone(), alias("b")]),
+        (WhenShared::RefuseElsewhere, vec![elsewhere.clone()]),
+    ] {
+        let refused = store
+            .accept_operation(delete_when_shared(4, "a", when))
+            .await;
+        assert_eq!(others(refused.unwrap_err()), expected, "{when:?}");
+    }
+    let after = store.get_operation(operation_id(4)).await.unwrap();
+    assert_eq!(after, None);
+    forget(&store, &elsewhere).await;
+    let elsewhere = delete_when_shared(4, "a", WhenShared::RefuseElsewhere);
+    accept(&store, elsewhere).await;
+}
+
+/// Who names the resource means it.
+pub async fn what_is_named_is_deleted_for_all(store: Engine) {
+    shared(&store).await;
+    accept(&store, delete_when_shared(4, "a", WhenShared::Delete)).await;
+}
+
+/// So that it does not take from them what it replaces. They cannot change while it holds the resource.
+pub async fn a_put_that_may_replace_knows_who_else_stands_for_the_resource(store: Engine) {
+    shared(&store).await;
+    let replacing = |number, name| {
+        with(put(number, name), |new| {
+            new.options.replacement_policy = ReplacementPolicy::CreateBeforeDelete;
+        })
+    };
+    for (new, is_told) in [
+        (put(4, "a"), false),
+        // It does not own the resource, so it does not delete it.
+        (replacing(5, "b"), false),
+        (replacing(6, "a"), true),
+    ] {
+        let number = new.id;
+        let claimed = accept_and_claim(&store, new).await;
+        let mut told = resource_work(&claimed.operation).shared_with.clone();
+        told.sort_unstable_by_key(ReferenceId::key);
+        let expected = match is_told {
+            true => vec![alias_in("other", "c"), alias("b")],
+            false => Vec::new(),
+        };
+        assert_eq!(told, expected, "{number}");
+        finish(
+            &store,
+            &claimed.lease,
+            applied(&claimed.operation, "x", true),
+        )
+        .await;
+    }
+}
+
+/// The references of the group go with it, and what another group refers to stays.
+pub async fn a_group_is_not_deleted_while_other_groups_stand_for_what_it_owns(store: Engine) {
+    shared(&store).await;
+    let deletion = |number, name| on_group(number, name, Task::Delete);
+    let none = &Precondition::NONE;
+    let refused = store
+        .delete_resource_group(deletion(4, "rg"), none, None)
+        .await;
+    assert_eq!(others(refused.unwrap_err()), [alias_in("other", "c")]);
+    forget(&store, &alias_in("other", "c")).await;
+    store
+        .delete_resource_group(deletion(6, "rg"), none, None)
+        .await
+        .unwrap();
+    let parent = claim_one(&store, at(12)).await;
+    let child = NewOperation {
+        parent: Some(operation_id(6)),
+        accepted_at: at(12),
+        ..delete_when_shared(7, "a", WhenShared::RefuseElsewhere)
+    };
+    store.accept_child(&parent.lease, child).await.unwrap();
+}
+
+/// It only loses its references.
+pub async fn a_group_is_deleted_that_owns_nothing_of_what_others_stand_for(store: Engine) {
+    shared(&store).await;
+    let deletion = on_group(4, "other", Task::Delete);
+    let deleted = store.delete_resource_group(deletion, &Precondition::NONE, None);
+    deleted.await.unwrap();
+}
+
+/// AWS tells after the acceptance which resource it is.
+pub async fn a_delete_of_a_respelled_resource_is_refused_before_it_is_sent(store: Engine) {
+    with_group(&store, "rg").await;
+    with_group(&store, "other").await;
+    map(&store, 1, "a", "MyDB", true).await;
+    let elsewhere = with(put(2, "c"), |new| {
+        new.reference = Some(alias_in("other", "c"))
+    });
+    let claimed = accept_and_claim(&store, elsewhere).await;
+    finish(
+        &store,
+        &claimed.lease,
+        applied(&claimed.operation, "mydb", false),
+    )
+    .await;
+    let claimed = accept_and_claim(&store, delete_when_shared(3, "a", WhenShared::Refuse)).await;
+    let step = stepped(&respelled(&claimed.operation), |work| {
+        let mydb = Identifier::new("mydb");
+        work.state = State::Submitting(intent(Call::Delete(mydb), None));
+    });
+    let refused = store
+        .commit_step(&claimed.lease, &step, None, at(3), TERM)
+        .await;
+    assert_eq!(others(refused.unwrap_err()), [alias_in("other", "c")]);
+    assert_eq!(operation(&store, 3).await, claimed.operation);
+}

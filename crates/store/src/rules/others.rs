@@ -1,0 +1,53 @@
+//! The other references that stand for the AWS resource of an operation.
+
+use ucp_model::operation::{Kind, ReplacementPolicy, ResourceWork, WhenShared, Work};
+use ucp_model::{Operation, PlanPolicy, ReferenceId};
+
+use super::judge_policy_elsewhere;
+use crate::Error;
+
+/// What is recorded of the other references that stand for an AWS resource.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Others {
+    /// Their ids.
+    pub references: Vec<ReferenceId>,
+    /// The strictest policy of their groups, but for that of the operation.
+    pub policy: PlanPolicy,
+}
+
+/// Refuses a change that the policy of another group does not take, or a deletion of what other references stand for. The
+/// engine has locked the resource, so that no other reference comes to stand for it meanwhile.
+pub fn judge_others(operation: &Operation, others: &Others) -> Result<(), Error> {
+    judge_policy_elsewhere(others.policy, operation.work.plan().is_some())?;
+    match operation.work.resource() {
+        Some(work) if work.kind == Kind::Delete => refuse_shared(work, &others.references),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Notes the references that a put would take the resource from if it replaced that. It holds the resource until it ends, so
+/// that they stay the same.
+pub fn share(operation: &mut Operation, others: &Others) {
+    if let Work::Resource(work) = &mut operation.work
+        && work.kind == Kind::Put
+        && work.was_owned
+        && work.options.replacement_policy != ReplacementPolicy::Refuse
+    {
+        work.shared_with.clone_from(&others.references);
+    }
+}
+
+/// Refuses a deletion of what other references stand for.
+fn refuse_shared(work: &ResourceWork, others: &[ReferenceId]) -> Result<(), Error> {
+    let own = work.reference.as_ref().map(|own| own.group.key());
+    let counts = |other: &&ReferenceId| match work.when_shared {
+        WhenShared::Delete => false,
+        WhenShared::RefuseElsewhere => own != Some(other.group.key()),
+        WhenShared::Refuse => true,
+    };
+    let others: Vec<ReferenceId> = others.iter().filter(counts).cloned().collect();
+    match others.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Shared(others)),
+    }
+}
