@@ -122,6 +122,7 @@ impl App {
             marked_for: reference.clone().filter(|_| !schema.is_named_by_aws()),
             looks_only: false,
             when_shared: WhenShared::default(),
+            forgets_unowned: false,
             lineage: None,
             reference,
             identifier,

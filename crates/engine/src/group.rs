@@ -7,7 +7,9 @@ use ucp_model::operation::group::{Child, ChildGoal, Refusal, Survey, Task};
 use ucp_model::operation::{
     GroupWork, Kind, Options, WhenShared, owned_elsewhere, policy_elsewhere, shared_elsewhere,
 };
-use ucp_model::{ErrorCode, Failure, GroupId, MAX_TAGS, OperationId, PlanUse, Register};
+use ucp_model::{
+    ChangeKind, ErrorCode, Failure, GroupId, MAX_TAGS, OperationId, PlanUse, Register,
+};
 use ucp_schema::{ResourceSchema, UnknownType};
 use ucp_store::{Error, NewOperation, NewResourceWork, NewWork};
 
@@ -103,6 +105,7 @@ impl Stepper<'_> {
         };
         let work = NewResourceWork {
             when_shared: self.when_shared(),
+            forgets_unowned: self.is_order(),
             plan: self.plan_of(&child),
             reference_tags: self.tags_of(work.kind),
             ..work
@@ -128,14 +131,23 @@ impl Stepper<'_> {
 }
 
 impl Stepper<'_> {
-    /// Returns what becomes of a delete if other references stand for the resource. The deletion of a group takes along those
+    /// Returns what becomes of a child's delete if other references stand for the resource. The deletion of a group takes along those
     /// of the same group.
     fn when_shared(&self) -> WhenShared {
         let work = self.claimed.operation.work.group();
-        match work.map(|work| &work.task) {
-            Some(Task::Delete) => WhenShared::RefuseElsewhere,
-            Some(Task::Import(_) | Task::Apply(_)) | None => WhenShared::Refuse,
+        let order = work.and_then(GroupWork::order);
+        match (work.map(|work| &work.task), order) {
+            (Some(Task::Delete), _) => WhenShared::RefuseElsewhere,
+            // The platform wants the instance or the binding gone, whatever others have of it.
+            (_, Some(order)) if order.kind == ChangeKind::Delete => WhenShared::Forget,
+            (Some(Task::Import(_) | Task::Apply(_)) | None, _) => WhenShared::Refuse,
         }
+    }
+
+    /// Returns whether the operation carries out an order. Such a one takes away only what is owned.
+    fn is_order(&self) -> bool {
+        let work = self.claimed.operation.work.group();
+        work.and_then(GroupWork::order).is_some()
     }
 
     /// Returns the member of the plan that a child carries out, if its parent carries out a plan.
@@ -187,6 +199,7 @@ fn work_on(child: &Child, kind: Kind, schema: Option<&ResourceSchema>) -> NewRes
         marked_for: Some(child.reference.clone()).filter(|_| !is_named_by_aws),
         looks_only: false,
         when_shared: WhenShared::default(),
+        forgets_unowned: false,
         lineage: None,
         reference: Some(child.reference.clone()),
         identifier,

@@ -172,6 +172,7 @@ fn work(kind: Kind, leftover: &Leftover) -> NewResourceWork {
         marked_for: None,
         looks_only: false,
         when_shared: ucp_model::operation::WhenShared::default(),
+        forgets_unowned: false,
         lineage: None,
         resolves: None,
         options: Options::default(),

@@ -200,6 +200,7 @@ impl Stepper<'_> {
             marked_for: Some(child.reference.clone()).filter(|_| !schema.is_named_by_aws()),
             looks_only: false,
             when_shared: ucp_model::operation::WhenShared::default(),
+            forgets_unowned: false,
             lineage: None,
             reference: Some(child.reference.clone()),
             identifier,

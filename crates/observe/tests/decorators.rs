@@ -430,6 +430,7 @@ fn put(number: u32) -> NewOperation {
             marked_for: None,
             looks_only: false,
             when_shared: ucp_model::operation::WhenShared::default(),
+            forgets_unowned: false,
             lineage: None,
             resolves: None,
             options: Options::default(),

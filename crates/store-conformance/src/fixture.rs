@@ -166,6 +166,7 @@ pub(super) fn put(number: u64, name: &str) -> NewOperation {
             marked_for: None,
             looks_only: false,
             when_shared: ucp_model::operation::WhenShared::default(),
+            forgets_unowned: false,
             lineage: None,
             resolves: None,
             options: Options::default(),

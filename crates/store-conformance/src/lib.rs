@@ -116,6 +116,7 @@ macro_rules! conformance {
             sharing {
                 a_delete_is_refused_while_others_stand_for_the_resource
                 what_is_named_is_deleted_for_all
+                what_is_shared_or_not_owned_is_forgotten_by_an_order
                 a_put_that_may_replace_knows_who_else_stands_for_the_resource
                 a_group_is_not_deleted_while_other_groups_stand_for_what_it_owns
                 a_group_is_deleted_that_owns_nothing_of_what_others_stand_for

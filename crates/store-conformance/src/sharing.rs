@@ -7,8 +7,8 @@ use ucp_store::{Error, NewOperation, Precondition};
 
 use super::fixture::{
     Engine, TERM, accept, accept_and_claim, alias, alias_in, applied, at, claim_one, delete,
-    finish, intent, map, on_group, operation, operation_id, put, resource_work, stepped, with,
-    with_group,
+    deleted, finish, intent, map, on_group, operation, operation_id, put, resource_work, stepped,
+    with, with_group,
 };
 use super::respelling::respelled;
 
@@ -75,6 +75,34 @@ pub async fn a_delete_is_refused_while_others_stand_for_the_resource(store: Engi
 pub async fn what_is_named_is_deleted_for_all(store: Engine) {
     shared(&store).await;
     accept(&store, delete_when_shared(4, "a", WhenShared::Delete)).await;
+}
+
+/// The other reference stays, and nothing is deleted.
+pub async fn what_is_shared_or_not_owned_is_forgotten_by_an_order(store: Engine) {
+    shared(&store).await;
+    let forgetting = |number, name, when| {
+        with(delete(number, name), |new| {
+            new.when_shared = when;
+            new.forgets_unowned = true;
+        })
+    };
+    // What others stand for is in nobody's way if nothing is deleted.
+    for (number, name, when) in [(4, "b", WhenShared::Refuse), (5, "a", WhenShared::Forget)] {
+        let claimed = accept_and_claim(&store, forgetting(number, name, when)).await;
+        assert!(resource_work(&claimed.operation).forgets, "{name}");
+        finish(&store, &claimed.lease, deleted(&claimed.operation)).await;
+        assert_eq!(store.get_reference(&alias(name)).await.unwrap(), None);
+        let other = store.get_reference(&alias_in("other", "c")).await.unwrap();
+        assert!(other.is_some(), "{name}");
+    }
+    forget(&store, &alias_in("other", "c")).await;
+    map(&store, 7, "d", "y", true).await;
+    let last = forgetting(8, "d", WhenShared::Forget);
+    let claimed = accept_and_claim(&store, last).await;
+    assert!(
+        !resource_work(&claimed.operation).forgets,
+        "it is owned, and nobody else's"
+    );
 }
 
 /// So that it does not take from them what it replaces. They cannot change while it holds the resource.

@@ -12,7 +12,8 @@ pub struct Event {
     /// The kind of the operation, as [`Work::kind`](ucp_model::operation::Work::kind) has it, or `forget`,
     /// `forgetLeftover`, `update` or `move`.
     pub kind: String,
-    /// The operation. `None` for `update`, `forgetLeftover`, `move`, for an adoption, and for `forget` unless its group was deleted.
+    /// The operation. `None` for `update`, `forgetLeftover`, `move`, for an adoption, and for `forget` unless its group
+    /// was deleted, or an order had it forgotten.
     pub operation: Option<OperationId>,
     /// Correlates it with the caller's deployment.
     pub correlation_id: CorrelationId,

@@ -67,6 +67,8 @@ pub struct NewResourceWork {
     pub is_referenced: bool,
     /// What becomes of a delete if other references stand for the resource.
     pub when_shared: WhenShared,
+    /// Whether a delete only forgets what the reference does not own.
+    pub forgets_unowned: bool,
     /// The reference whose mark the resource must bear to be deleted, if only the mark proves whose it is. If that is
     /// [`NewResourceWork::reference`], it must bear the mark only if the reference has seen it there.
     pub marked_for: Option<ReferenceId>,

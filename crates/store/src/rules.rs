@@ -176,6 +176,11 @@ pub fn accept(
     let needs_mark = reference
         .as_ref()
         .is_none_or(|reference| reference.marked && !reference.told_to_own);
+    // What a create of unknown outcome may have made is found out.
+    let is_unowned = reference.as_ref().is_some_and(|reference| {
+        let is_decided = state_before != Some(ProvisioningState::Unknown);
+        is_decided && reference.identifier.is_some() && !reference.owned
+    });
     let work = ResourceWork {
         reference: reference.as_ref().map(|r| r.id.clone()),
         lineage: reference
@@ -187,6 +192,7 @@ pub fn accept(
         takes_references: reference.is_none() && new.kind == Kind::Delete && new.is_referenced,
         was_told_to_own: reference.as_ref().is_some_and(|r| r.told_to_own),
         when_shared: new.when_shared,
+        forgets: new.kind == Kind::Delete && new.forgets_unowned && is_unowned,
         marked_for: new.marked_for.filter(|_| needs_mark),
         looks_only: new.looks_only,
         creation: match new.kind {
@@ -517,7 +523,7 @@ fn outcome(work: &ResourceWork) -> ProvisioningState {
 
 /// Returns whether every reference to the operation's target is removed with the operation's own.
 pub fn removes_all_references(work: &ResourceWork) -> bool {
-    work.kind == Kind::Delete && work.state == State::Ended(Ended::Succeeded)
+    work.kind == Kind::Delete && work.state == State::Ended(Ended::Succeeded) && !work.forgets
 }
 
 /// Returns whether `operation` created `target` and succeeded after `since`.

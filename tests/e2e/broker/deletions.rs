@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use ucp_simulator::faults::{Effect, fail, fault};
 use ucp_simulator::{Action, HandlerErrorCode};
-use ucp_testkit::{World, apply, on_every_store};
+use ucp_testkit::{World, apply, on_every_store, tracked_by};
 
 use super::*;
 
@@ -109,6 +109,55 @@ async fn a_creation_that_has_not_begun_is_cancelled_too(world: &World) {
     assert_eq!(last(world, &at("one"), &creation).await["state"], "failed");
     assert_eq!(last(world, &at("one"), &deletion).await, succeeded());
     assert!(live(world, "AWS::S3::Bucket").is_empty());
+}
+
+/// What others have put under the instance's aliases is forgotten, unless the instance owns it. So is what another reference
+/// stands for.
+#[apply(on_every_store)]
+async fn an_order_takes_away_only_what_the_instance_owns(world: &World) {
+    const GROUP_ID: &str = "/planes/radius/local/resourceGroups/cf-space";
+    const VPC: &str = "AWS.EC2/VPC";
+    let theirs = world
+        .put_and_settle(VPC, "theirs", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
+    assert_eq!(theirs["status"], "Succeeded");
+    let identifier = world.live("AWS::EC2::VPC").remove(0);
+    logs(world, "one", json!({})).await;
+    let tracked = |alias: &str| format!("{GROUP_ID}/providers/{VPC}:reference/one:{alias}");
+    let import = async |alias: &str| {
+        let body = json!({"trackedBy": tracked(alias), "primaryIdentifier": identifier});
+        world.post(VPC, "import", &body).await.expect(201);
+        world.settle().await;
+    };
+    import("net").await;
+    // An update deletes what has left the instance.
+    let longer = json!({"service_id": LOGS, "parameters": {"retention": 14}});
+    assert_eq!(
+        change(world, "PATCH", &at("one"), &longer).await,
+        succeeded()
+    );
+    assert_eq!(world.live("AWS::EC2::VPC"), [identifier.as_str()]);
+    let path = format!("{}?api-version=2023-10-01-preview", tracked("net"));
+    world.get(&path).await.expect(404);
+
+    import("net").await;
+    // Somebody else has come to need the instance's own.
+    let [own] = &live(world, "AWS::Logs::LogGroup")[..] else {
+        panic!("one log group")
+    };
+    let shared = json!({"trackedBy": tracked_by("AWS.Logs/LogGroup", "shared"), "primaryIdentifier": own["LogGroupName"]});
+    world
+        .post("AWS.Logs/LogGroup", "import", &shared)
+        .await
+        .expect(201);
+    world.settle().await;
+    let deleted = change(world, "DELETE", &gone("one", LOGS, SMALL), &Value::Null).await;
+    assert_eq!(deleted, succeeded());
+    assert_eq!(world.live("AWS::EC2::VPC"), [identifier.as_str()]);
+    let left = live(world, "AWS::Logs::LogGroup");
+    assert_eq!(left.len(), 1, "{:?}", world.aws.resources());
+    world.get(&path).await.expect(404);
+    assert_eq!(world.references().await.len(), 2, "those of others stay");
 }
 
 #[apply(on_every_store)]

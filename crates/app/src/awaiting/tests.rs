@@ -101,6 +101,7 @@ fn put(number: usize) -> NewOperation {
             marked_for: None,
             looks_only: false,
             when_shared: ucp_model::operation::WhenShared::default(),
+            forgets_unowned: false,
             lineage: None,
             resolves: None,
             options: Options::default(),

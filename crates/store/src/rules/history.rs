@@ -40,7 +40,10 @@ pub fn ended(operation: &Operation) -> Event {
     Event {
         at: ended_at(header),
         caller: header.caller.clone(),
-        kind: work.kind().to_owned(),
+        kind: match work.resource() {
+            Some(work) if work.forgets => "forget".to_owned(),
+            Some(_) | None => work.kind().to_owned(),
+        },
         operation: Some(header.id),
         correlation_id: header.correlation_id.clone(),
         reference,

@@ -20,20 +20,29 @@ pub struct Others {
 pub fn judge_others(operation: &Operation, others: &Others) -> Result<(), Error> {
     judge_policy_elsewhere(others.policy, operation.work.plan().is_some())?;
     match operation.work.resource() {
-        Some(work) if work.kind == Kind::Delete => refuse_shared(work, &others.references),
+        Some(work) if work.kind == Kind::Delete && !work.forgets => {
+            refuse_shared(work, &others.references)
+        }
         Some(_) | None => Ok(()),
     }
 }
 
-/// Notes the references that a put would take the resource from if it replaced that. It holds the resource until it ends, so
-/// that they stay the same.
+/// Notes the references that a put would take the resource from if it replaced that, and whether a delete leaves the resource to
+/// others. It holds the resource until it ends, so that they stay the same.
 pub fn share(operation: &mut Operation, others: &Others) {
-    if let Work::Resource(work) = &mut operation.work
-        && work.kind == Kind::Put
-        && work.was_owned
-        && work.options.replacement_policy != ReplacementPolicy::Refuse
-    {
-        work.shared_with.clone_from(&others.references);
+    let Work::Resource(work) = &mut operation.work else {
+        return;
+    };
+    match work.kind {
+        Kind::Put
+            if work.was_owned && work.options.replacement_policy != ReplacementPolicy::Refuse =>
+        {
+            work.shared_with.clone_from(&others.references);
+        }
+        Kind::Delete if work.when_shared == WhenShared::Forget => {
+            work.forgets |= !others.references.is_empty();
+        }
+        Kind::Put | Kind::Delete | Kind::Import | Kind::Resolve => {}
     }
 }
 
@@ -41,7 +50,7 @@ pub fn share(operation: &mut Operation, others: &Others) {
 fn refuse_shared(work: &ResourceWork, others: &[ReferenceId]) -> Result<(), Error> {
     let own = work.reference.as_ref().map(|own| own.group.key());
     let counts = |other: &&ReferenceId| match work.when_shared {
-        WhenShared::Delete => false,
+        WhenShared::Delete | WhenShared::Forget => false,
         WhenShared::RefuseElsewhere => own != Some(other.group.key()),
         WhenShared::Refuse => true,
     };

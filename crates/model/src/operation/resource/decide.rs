@@ -1,4 +1,6 @@
-use super::super::decision::{Chance, Effect, Listing, Observation, Presence, Search};
+use super::super::decision::{
+    Chance, Effect, Listing, Observation, Presence, ReferenceChange, Search,
+};
 use super::decision::Decision;
 use super::sightings::Sightings;
 use super::state::State;
@@ -54,6 +56,9 @@ pub fn decide(
                 && !operation.has_recorded_change() =>
         {
             step.cancel("cancelled before anything was sent")
+        }
+        (State::Accepted, Observation::Claimed) if operation.forgets => {
+            step.succeed(ReferenceChange::Removed, None, "it is left alone")
         }
         (State::Accepted, Observation::Claimed) => {
             Decision::then(Effect::Look(subject()), "look before deciding")

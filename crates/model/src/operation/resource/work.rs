@@ -61,6 +61,8 @@ pub enum WhenShared {
     RefuseElsewhere,
     /// It is refused.
     Refuse,
+    /// The resource is left alone, and only the reference goes.
+    Forget,
 }
 
 impl WhenShared {
@@ -110,6 +112,9 @@ pub struct ResourceWork {
     /// What becomes of a delete if other references stand for the resource.
     #[serde(default, skip_serializing_if = "WhenShared::is_default")]
     pub when_shared: WhenShared,
+    /// Whether a delete leaves the resource alone, and only the reference goes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub forgets: bool,
     /// The other references that stood for the resource of the reference when the operation was accepted, if it may replace
     /// that. They do not change while it holds the resource.
     #[serde(
@@ -256,6 +261,7 @@ impl ResourceWork {
             takes_references: false,
             was_told_to_own: false,
             when_shared: WhenShared::default(),
+            forgets: false,
             shared_with: Vec::new(),
             marked_for: None,
             looks_only: false,
