@@ -262,8 +262,15 @@ pub(crate) struct Likeness {
     pub(crate) share: f64,
     /// Whether they can be the same element: both are objects, and neither `Type` nor a read-only member differs.
     pub(crate) is_possible: bool,
-    /// Whether every declared member is live.
-    pub(crate) is_covered: bool,
+    /// Whether both have one name, such as `RuleName`, and no other.
+    pub(crate) has_same_name: bool,
+}
+
+impl Likeness {
+    /// Whether they are taken for the same element.
+    fn is_enough(self) -> bool {
+        self.is_possible && (self.share >= ALIKE || self.has_same_name)
+    }
 }
 
 impl Likeness {
@@ -271,7 +278,7 @@ impl Likeness {
     pub(crate) const NONE: Self = Self {
         share: 0.0,
         is_possible: false,
-        is_covered: false,
+        has_same_name: false,
     };
 }
 
@@ -291,21 +298,12 @@ pub(crate) fn pair_alike(
         .filter(|index| pairs[*index].is_none())
         .collect();
     let free: Vec<usize> = (0..live.len()).filter(|index| is_free[*index]).collect();
-    if let ([index], [other]) = (left.as_slice(), free.as_slice())
-        && declared.len() == live.len()
-    {
-        let likeness = likeness(declared[*index], live[*other]);
-        if likeness.is_possible && (likeness.is_covered || likeness.share >= ALIKE) {
-            pairs[*index] = Some(*other);
-        }
-        return;
-    }
     if left.len() > MAX_EXHAUSTIVE || free.len() > MAX_EXHAUSTIVE {
         // Too many to compare all pairs: compare elements at the same index only.
         for index in left {
             if is_free.get(index) == Some(&true) {
                 let likeness = likeness(declared[index], live[index]);
-                if likeness.is_possible && likeness.share >= ALIKE {
+                if likeness.is_enough() {
                     pairs[index] = Some(index);
                 }
             }
@@ -316,7 +314,7 @@ pub(crate) fn pair_alike(
     for &index in &left {
         for &other in &free {
             let likeness = likeness(declared[index], live[other]);
-            if likeness.is_possible && likeness.share >= ALIKE {
+            if likeness.is_enough() {
                 candidates.push((likeness.share, index, other));
             }
         }

@@ -161,10 +161,16 @@ impl Sameness<'_> {
             let is_read_only = cursor.member_or_anything(name).is(Classes::READ_ONLY);
             is_read_only && differs(name)
         });
+        let is_name = |name: &&String| name.ends_with("Name") || name.ends_with("Id");
+        let mut names = (members.keys().filter(is_name))
+            .filter(|name| members[*name].is_string())
+            .peekable();
+        let has_same_name = names.peek().is_some()
+            && names.all(|name| live_members.get(name) == Some(&members[name]));
         Likeness {
+            has_same_name,
             share: count.same as f64 / count.all.max(1) as f64,
             is_possible: !has_other_id && !members.keys().filter(is_type).any(differs),
-            is_covered: members.keys().all(|name| live_members.contains_key(name)),
         }
     }
 
