@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 use ucp_model::json;
+use ucp_schema::{holds_unknown, is_unknown};
 
 /// Returns whether two values are equivalent documents: the same JSON, in any formatting, or the same policy.
 pub(crate) fn same(declared: &Value, live: &Value) -> bool {
@@ -32,6 +33,64 @@ pub(crate) fn normal(value: &Value) -> Option<Value> {
         (false, Value::String(_)) => Some(document.into_owned()),
         (false, _) => None,
     }
+}
+
+/// Returns the document of a text that has unknown values.
+pub(crate) fn open(text: &Value) -> Option<Value> {
+    let document = parsed(text)?;
+    holds_unknown(&document).then(|| document.into_owned())
+}
+
+/// Returns the document of a text.
+pub(crate) fn known(text: &Value) -> Option<Value> {
+    parsed(text).map(Cow::into_owned)
+}
+
+/// Returns whether a policy has become as it was planned, as far as that was known. `model` is in [normal] form.
+pub(crate) fn is_policy_as_planned(planned: &Value, model: &Value) -> bool {
+    is_part_as_planned(&normal_policy(planned), model)
+}
+
+/// Returns whether a part of a [normal] policy is as planned. All lists of such a policy are sets. Several unknown elements may
+/// have become one, or one that was known.
+fn is_part_as_planned(planned: &Value, model: &Value) -> bool {
+    match (planned, model) {
+        (planned, _) if is_unknown(planned) => true,
+        (Value::Object(members), Value::Object(others)) => {
+            let is_there = |(name, member): (&String, &Value)| match others.get(name) {
+                Some(other) => is_part_as_planned(member, other),
+                None => is_unknown(member),
+            };
+            members.iter().all(is_there) && others.keys().all(|name| members.contains_key(name))
+        }
+        (Value::Array(elements), Value::Array(others)) => are_as_planned(elements, others),
+        _ => json::equal(planned, model),
+    }
+}
+
+fn are_as_planned(planned: &[Value], model: &[Value]) -> bool {
+    let (wild, known): (Vec<&Value>, Vec<&Value>) =
+        planned.iter().partition(|element| is_unknown(element));
+    let mut left: Vec<&Value> = model.iter().collect();
+    // Those that are known through and through are found in their place in the order of normal forms, and first.
+    let (open, closed): (Vec<&Value>, Vec<&Value>) = known
+        .into_iter()
+        .partition(|element| holds_unknown(element));
+    for element in closed.into_iter().chain(open) {
+        match left
+            .iter()
+            .position(|other| is_part_as_planned(element, other))
+        {
+            Some(index) => {
+                left.remove(index);
+            }
+            // Two statements may have become the same.
+            None if holds_unknown(element)
+                && model.iter().any(|other| is_part_as_planned(element, other)) => {}
+            None => return false,
+        }
+    }
+    left.is_empty() || !wild.is_empty() && left.len() <= wild.len()
 }
 
 /// Parses a document: an object or array, or the text of one.
@@ -105,7 +164,9 @@ pub(crate) fn same_text(one: &Value, other: &Value) -> bool {
 
 /// Returns whether it has the structure of an IAM policy document.
 pub(crate) fn is_policy(value: &Value) -> bool {
-    let has_effect = |statement: &Value| statement.get("Effect").is_some_and(Value::is_string);
+    let has_effect = |statement: &Value| {
+        statement.get("Effect").is_some_and(Value::is_string) || is_unknown(statement)
+    };
     match value.get("Statement") {
         Some(Value::Array(statements)) => statements.iter().all(has_effect),
         Some(statement) => has_effect(statement),
@@ -116,7 +177,9 @@ pub(crate) fn is_policy(value: &Value) -> bool {
 /// Normalizes a policy: single values become lists, and sets are sorted.
 fn normal_policy(policy: &Value) -> Value {
     let mut normal = policy.as_object().cloned().unwrap_or_default();
-    if let Some(statements) = normal.get_mut("Statement") {
+    if let Some(statements) = normal.get_mut("Statement")
+        && !is_unknown(statements)
+    {
         let mut listed: Vec<Value> = as_list(statements).iter().map(normal_statement).collect();
         listed.sort_by_cached_key(json::canonical);
         *statements = Value::Array(listed);
@@ -125,7 +188,7 @@ fn normal_policy(policy: &Value) -> Value {
 }
 
 fn normal_statement(statement: &Value) -> Value {
-    let Some(members) = statement.as_object() else {
+    let Some(members) = statement.as_object().filter(|_| !is_unknown(statement)) else {
         return statement.clone();
     };
     let normal = |(name, value): (&String, &Value)| {
@@ -185,15 +248,20 @@ fn as_list(value: &Value) -> &[Value] {
     }
 }
 
+/// Returns the elements of a set in an order, and each once. What is not known yet may be a list.
 fn as_set(value: &Value, normal: impl Fn(&Value) -> Value) -> Value {
+    if is_unknown(value) {
+        return value.clone();
+    }
     let mut elements: Vec<Value> = as_list(value).iter().map(normal).collect();
     elements.sort_by_cached_key(json::canonical);
-    elements.dedup();
+    elements.dedup_by(|one, other| one == other && !is_unknown(one));
     Value::Array(elements)
 }
 
 fn each_member(value: &Value, normal: impl Fn(&Value) -> Value) -> Value {
     match value {
+        unknown if is_unknown(unknown) => unknown.clone(),
         Value::Object(members) => members
             .iter()
             .map(|(name, member)| (name.clone(), normal(member)))

@@ -23,6 +23,8 @@ pub fn settled(model: &Value, schema: &ResourceSchema) -> Value {
 fn ordered(value: &Value, cursor: Cursor<'_>) -> Value {
     match value {
         unknown if is_unknown(unknown) => unknown.clone(),
+        // The text of a document with unknown values.
+        Value::String(_) if let Some(open) = document::open(value) => ordered(&open, cursor),
         Value::Object(_) | Value::String(_)
             if !holds_unknown(value)
                 && let Some(document) = document::normal(value) =>
@@ -193,6 +195,14 @@ fn departs(values: [Option<&Value>; 4], place: &mut PointerBuf) -> bool {
 pub fn is_as_planned(planned: &Value, model: &Value) -> bool {
     match (planned, model) {
         (planned, _) if is_unknown(planned) => true,
+        // A document has a canonical form only once it is known.
+        (Value::Object(_) | Value::Array(_), Value::String(_)) if holds_unknown(planned) => {
+            match (document::is_policy(planned), document::known(model)) {
+                (true, Some(policy)) => document::is_policy_as_planned(planned, &policy),
+                (false, Some(document)) => is_as_planned(planned, &document),
+                (_, None) => false,
+            }
+        }
         (Value::Object(members), Value::Object(others)) => {
             let is_there = |(name, member): (&String, &Value)| match others.get(name) {
                 Some(other) => is_as_planned(member, other),

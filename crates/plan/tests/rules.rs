@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod documents;
 mod judge;
 
 use std::collections::BTreeSet;
@@ -11,10 +12,12 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use ucp_model::{Baseline, TypeName};
 use ucp_plan::{
-    Action, ChangeKind, Mode, Plan, Reason, SENSITIVE, WarningCode, flatten, plan, unflatten,
+    Action, ChangeKind, Mode, Plan, Reason, SENSITIVE, WarningCode, flatten, is_as_planned, plan,
+    settled, unflatten,
 };
 use ucp_schema::{Catalogue, ResourceSchema, is_unknown};
 
+use documents::{open_places, policy};
 use judge::{baseline, desired};
 
 const BUCKET: &str = "AWS::S3::Bucket";
@@ -638,4 +641,44 @@ fn a_fixed_secret_stays_known_whatever_was_sent() {
         Mode::Merge,
     );
     assert_eq!((again.action, again.warnings.len()), (Action::Noop, 0));
+}
+
+/// A reference may have brought a list, what is there already, or one for two.
+#[test]
+fn unknown_elements_of_a_policy_may_come_to_few_and_to_one() {
+    let schema = schema("AWS::S3::BucketPolicy");
+    let unknown = json!({"$unknown": true});
+    let with = |resource: Value| {
+        let statement =
+            json!({"Effect": "Allow", "Action": "s3:*", "Principal": "*", "Resource": resource});
+        settled(
+            &json!({"Bucket": "b", "PolicyDocument": {"Statement": [statement]}}),
+            &schema,
+        )
+    };
+    for (planned, found, is_planned) in [
+        (unknown.clone(), json!(["a", "b"]), true),
+        (json!([unknown, "a"]), json!(["a", "b"]), true),
+        (json!([unknown, "a"]), json!(["b", "a"]), true),
+        (json!([unknown, "a"]), json!("a"), true),
+        (json!([unknown, unknown]), json!("a"), true),
+        (json!([unknown, "a"]), json!(["b", "c"]), false),
+        (json!([unknown, "a"]), json!(["a", "b", "c"]), false),
+    ] {
+        let is_it = is_as_planned(&with(planned.clone()), &with(found.clone()));
+        assert_eq!(is_it, is_planned, "{planned} {found}");
+    }
+}
+
+/// A value that is known when a plan is carried out has no say in the form of its document. For every type in the nightly run.
+#[test]
+fn a_policy_that_is_known_is_as_it_was_planned_with_unknown_values() {
+    let schema = schema("AWS::S3::BucketPolicy");
+    let of = |policy: &Value| settled(&json!({"Bucket": "b", "PolicyDocument": policy}), &schema);
+    let known = of(&policy());
+    for place in open_places(&policy()) {
+        let mut open = policy();
+        *open.pointer_mut(&place).unwrap() = json!({"$unknown": true});
+        assert!(is_as_planned(&of(&open), &known), "{place}: {open}");
+    }
 }

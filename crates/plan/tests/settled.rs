@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod documents;
 mod every;
 
 use std::sync::Arc;
@@ -11,6 +12,8 @@ use ucp_model::TypeName;
 use ucp_model::json::{map_children, walk};
 use ucp_plan::{first_difference, is_as_planned, settled};
 use ucp_schema::{Catalogue, Classes, Cursor, ResourceSchema};
+
+use documents::{open_places, policy};
 
 fn schema(name: &str) -> Arc<ResourceSchema> {
     let name = TypeName::from_cloudformation(name).unwrap();
@@ -147,4 +150,50 @@ fn what_was_unknown_may_be_anything() {
         &open,
         &settled(&json!({"LogGroupName": "g"}), &schema)
     ));
+}
+
+/// A value that is known when a plan is carried out has no say in the form of its document.
+#[test]
+fn a_document_that_is_known_is_as_it_was_planned_with_unknown_values() {
+    let is_document = |name: &str| name.ends_with("Policy") || name.ends_with("Document");
+    let unknown = json!({"$unknown": true});
+    let documents = every::type_and_seed(|schema, seed| {
+        let names = schema.root().shape().member_names();
+        let names: Vec<&str> = names.filter(|name| is_document(name)).collect();
+        let mut documents = 0;
+        for name in names {
+            let cursor = schema.root().member(name).unwrap();
+            if cursor.is(Classes::WRITE_ONLY | Classes::READ_ONLY)
+                || cursor.shape().member_names().next().is_some()
+            {
+                continue;
+            }
+            let document = policy();
+            let known = settled(&json!({ name: document }), schema);
+            for place in open_places(&document) {
+                documents += 1;
+                let mut open = document.clone();
+                *open.pointer_mut(&place).unwrap() = unknown.clone();
+                let planned = settled(&json!({ name: open }), schema);
+                if !is_as_planned(&planned, &known) {
+                    return Err(format!("{name}{place}: {planned} is not {known}"));
+                }
+                // Whatever else is changed is told.
+                for changed in open_places(&document) {
+                    let is_apart = !changed.starts_with(&place) && !place.starts_with(&changed);
+                    if !is_apart || seed > 1 {
+                        continue;
+                    }
+                    let mut other = document.clone();
+                    *other.pointer_mut(&changed).unwrap() = json!("changed");
+                    let other = settled(&json!({ name: other }), schema);
+                    if is_as_planned(&planned, &other) {
+                        return Err(format!("{name}: {changed} is changed, and {place} unknown"));
+                    }
+                }
+            }
+        }
+        Ok(documents)
+    });
+    assert!(documents > 1_000, "{documents}");
 }

@@ -74,6 +74,33 @@ async fn a_set_is_applied_as_it_was_planned(world: &World) {
     assert_eq!(world.calls("UpdateResource"), 1);
 }
 
+/// A document has its canonical form only when all of it is known.
+#[apply(on_every_store)]
+async fn a_policy_that_refers_to_something_new_is_applied_as_planned(world: &World) {
+    let topic = |alias: &str| json!({"alias": alias, "type": "AWS.SNS/Topic", "properties": {"TopicName": alias}});
+    let arn = |alias: &str| json!({"$reference": format!("{alias}#/TopicArn")});
+    let policy = |resource: Value| json!({"Statement": [{"Effect": "Allow", "Action": ["sns:Publish"], "Resource": resource}]});
+    let role = json!({
+        "AssumeRolePolicyDocument": {"Statement": {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole",
+            "Condition": {"ArnEquals": {"aws:SourceArn": arn("b")}}}},
+        "Policies": [{"PolicyName": "p", "PolicyDocument": policy(json!([arn("b"), arn("a"), "arn:aws:sns:us-west-2:123456789012:c"]))}],
+    });
+    let bucket_policy = json!({"Bucket": {"$concat": ["data-", {"$reference": "b#/TopicName"}]},
+        "PolicyDocument": policy(arn("a"))});
+    let set = set(json!([
+        {"alias": "role", "type": "AWS.IAM/Role", "properties": role},
+        {"alias": "policy", "type": "AWS.S3/BucketPolicy", "properties": bucket_policy},
+        topic("b"),
+        topic("a"),
+    ]));
+    let id = plan(world, &set).await;
+    let reply = carry_out(world, &id).await.expect(202);
+    let end = ended(world, &reply).await;
+    assert_eq!(end["status"], "Succeeded", "{end}");
+    let again = send(world, "apply", &set).await.expect(200);
+    assert_eq!(again.body["status"], "Succeeded", "{}", again.text);
+}
+
 #[apply(on_every_store)]
 async fn a_set_is_applied_as_a_whole_or_not_at_all(world: &World) {
     applied(world, &network("a")).await;
