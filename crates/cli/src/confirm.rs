@@ -25,12 +25,18 @@ impl Consent {
         Ok(())
     }
 
-    /// Asks, unless the answer is given.
-    pub(crate) fn asked(self, question: &str) -> anyhow::Result<bool> {
+    /// Asks, unless the answer is given. Whoever answers takes their time: meanwhile the connections are looked after, which the
+    /// server closes when they are idle.
+    pub(crate) async fn asked(self, question: &str) -> anyhow::Result<bool> {
         if self.yes {
             return Ok(true);
         }
-        let question = Confirm::new().with_prompt(question).default(false);
-        Ok(question.interact_opt()?.unwrap_or_default())
+        let question = question.to_owned();
+        let ask = || {
+            let question = Confirm::new().with_prompt(question).default(false);
+            question.interact_opt()
+        };
+        let answer = tokio::task::spawn_blocking(ask);
+        Ok(answer.await??.unwrap_or_default())
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use super::certificates::Files;
 use super::client::Client;
@@ -276,6 +277,25 @@ async fn nothing_is_applied_unless_somebody_agrees() {
     let agreed = desk.ucp_on_a_terminal("y", "apply -f logs.yaml").await;
     agreed.prints(0, &["Succeeded after"]);
     desk.ucp(&still).await.prints(0, &[]);
+}
+
+/// The server closes a connection on which no request begins for ten seconds, and the command does not fail for that. Time is what
+/// is tried here.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_reads_a_plan_for_long_can_still_agree() {
+    let desk = Desk::new().await;
+    let reading = || tokio::time::sleep(Duration::from_secs(12));
+    let question = "Apply these changes?";
+    let agreed = desk
+        .ucp_asking(question, "apply -f logs.yaml", reading())
+        .await;
+    agreed.prints(0, &["Succeeded after"]);
+    desk.write("body.yaml", &renamed("audit"));
+    let question = "Do you want to refactor these resources?";
+    let agreed = desk
+        .ucp_asking(question, "refactor -f body.yaml", reading())
+        .await;
+    agreed.prints(0, &["MOVED"]);
 }
 
 /// Somebody else changes the resource while the question is on the screen.

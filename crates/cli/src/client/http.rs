@@ -10,7 +10,7 @@ use hyper::header::{
 };
 use hyper::{HeaderMap, Request, StatusCode};
 use hyper_util::client::legacy::Client as Http;
-use hyper_util::rt::TokioExecutor;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 use serde_json::Value;
 use ucp_https::Connector;
 
@@ -23,6 +23,9 @@ use super::url::BaseUrl;
 const REPLY_BYTES: usize = 256 * 1024 * 1024;
 /// How often a request is repeated that the server asks to send later.
 const REPEATS_MAX: usize = 5;
+/// How long a connection is idle and used again. The server waits for ten seconds for the head of a request, and others may sit
+/// in front of it that wait for less.
+const IDLE_MAX: Duration = Duration::from_secs(4);
 /// The longest that a request waits before it is repeated.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
@@ -100,7 +103,10 @@ impl Client {
             anyhow::Ok(value)
         });
         Ok(Self {
-            http: Http::builder(TokioExecutor::new()).build(connector),
+            http: Http::builder(TokioExecutor::new())
+                .pool_timer(TokioTimer::new())
+                .pool_idle_timeout(IDLE_MAX)
+                .build(connector),
             base,
             authorization: authorization.transpose()?,
             timeout,

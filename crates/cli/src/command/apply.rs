@@ -71,7 +71,7 @@ impl Apply {
             plan.is_some() || self.unplanned || !is_change,
             "no plan was kept, since it is not known what all of this would become, or the plan is too large; nothing is applied; --unplanned applies what is declared, whatever that changes"
         );
-        if is_change && !self.consent.asked("Apply these changes?")? {
+        if is_change && !self.consent.asked("Apply these changes?").await? {
             output::show(output, |paper| {
                 paper.words(&[(Style::new(), "Nothing is applied.")])
             })?;

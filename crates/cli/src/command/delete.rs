@@ -43,7 +43,7 @@ impl Delete {
                 format!("Delete these {}?", ids.len())
             }
         };
-        if !self.consent.asked(&question)? {
+        if !self.consent.asked(&question).await? {
             output::print("Nothing is deleted.\n")?;
             return Ok(Outcome::Failed);
         }

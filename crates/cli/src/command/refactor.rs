@@ -150,7 +150,8 @@ impl Refactor {
         }
         if !self
             .consent
-            .asked("Do you want to refactor these resources?")?
+            .asked("Do you want to refactor these resources?")
+            .await?
         {
             output::show(output, |paper| {
                 paper.words(&[(Style::new(), "Nothing moves.")])
@@ -299,7 +300,8 @@ impl Refactor {
         }
         if !self
             .consent
-            .asked("Do you want to take these moves back?")?
+            .asked("Do you want to take these moves back?")
+            .await?
         {
             output::show(output, |paper| {
                 paper.words(&[(Style::new(), "Nothing moves.")])
