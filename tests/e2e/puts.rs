@@ -514,3 +514,50 @@ async fn an_operation_runs_on_when_its_client_goes_away(world: &World) {
         false
     );
 }
+
+/// AWS shows create-only values in a form of its own from the start. The same put again finds nothing to do, and one that is changed
+/// in other places changes these. What AWS shows otherwise later is another resource.
+#[apply(on_every_store)]
+async fn a_create_only_value_in_another_form_is_what_was_put(world: &World) {
+    const CERTIFICATE: &str = "AWS.CertificateManager/Certificate";
+    let restates = fault(Effect::RestateFixed {}).on(Action::CreateResource);
+    world.aws.add_fault(restates);
+    let declared = |tag: &str| {
+        json!({"DomainName": "a.example", "SubjectAlternativeNames": ["b.example"],
+        "Tags": [{"Key": "t", "Value": tag}]})
+    };
+    let made = world
+        .put_and_settle(CERTIFICATE, "main", declared("1"))
+        .await;
+    assert_eq!(made["status"], "Succeeded", "{made}");
+    let live = &world.aws.resources()[0];
+    assert_eq!(live.properties["DomainName"], "a.example.");
+    world
+        .put(CERTIFICATE, "main", declared("1"))
+        .await
+        .expect(200);
+    let changed = world
+        .put_and_settle(CERTIFICATE, "main", declared("2"))
+        .await;
+    assert_eq!(changed["status"], "Succeeded", "{changed}");
+    world
+        .put(CERTIFICATE, "main", declared("2"))
+        .await
+        .expect(200);
+    assert_eq!((world.creates(), world.calls("UpdateResource")), (1, 1));
+
+    let target = (
+        "AWS::CertificateManager::Certificate",
+        live.identifier.as_str(),
+    );
+    let other = json!({"DomainName": "other.example"});
+    world
+        .aws
+        .patch_out_of_band(None, None, target, &other)
+        .expect("it is there");
+    let refused = world
+        .put(CERTIFICATE, "main", declared("2"))
+        .await
+        .expect(409);
+    assert_eq!(refused.code(), "RequiresReplacement");
+}

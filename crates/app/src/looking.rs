@@ -422,7 +422,7 @@ impl App {
                     finish: FinishOperation {
                         operation,
                         reference: Some(change),
-                        baseline: desired.map(|desired| desired.baseline.clone()),
+                        baseline: desired.map(|desired| left(desired, claim.before.as_ref())),
                         leftover: None,
                     },
                     before: claim.before,
@@ -465,6 +465,15 @@ impl App {
     }
 }
 
+/// Returns what a put leaves that has nothing to do. AWS shows what it has shown after the last one, or else it would have.
+fn left(desired: &Desired, before: Option<&Reference>) -> Baseline {
+    let last = before.and_then(|before| before.baseline.as_ref());
+    Baseline {
+        shown: last.map(|last| last.shown.clone()).unwrap_or_default(),
+        ..desired.baseline.clone()
+    }
+}
+
 /// Copies what a look has found, if anybody wants to see it.
 fn note(
     view: &mut Option<&mut View>,
@@ -477,7 +486,7 @@ fn note(
             presence: looked.map(|looked| looked.presence.clone()),
             plan: looked.and_then(|looked| looked.planned.plan.clone()),
             reference: claim.before.clone(),
-            declared: desired.map(|desired| desired.baseline.clone()),
+            declared: desired.map(|desired| left(desired, claim.before.as_ref())),
         };
     }
 }

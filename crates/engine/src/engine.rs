@@ -11,7 +11,7 @@ use ucp_model::operation::{
     Chance, Effect, Holder, Next, Observation, ReferenceChange, ResourceWork, Taken, TimeLimits,
     Work, decide,
 };
-use ucp_model::{Clock, Entropy, ErrorCode, Failure, NewLeftover, Operation, RateKey};
+use ucp_model::{Baseline, Clock, Entropy, ErrorCode, Failure, NewLeftover, Operation, RateKey};
 use ucp_plan::Desired;
 use ucp_schema::{Declaration, ResourceSchema, ResourceTypes, UnknownType};
 use ucp_seal::{AssociatedData, Keys};
@@ -403,6 +403,36 @@ impl Stepper<'_> {
         Ok(Ok(()))
     }
 
+    /// Returns what a put leaves to compare the next one with. AWS may show create-only values in a form of its own.
+    async fn baseline_after(
+        &mut self,
+        operation: &Operation,
+        reference: Option<ReferenceChange>,
+    ) -> Result<Option<Baseline>, Abandoned> {
+        let Ok(Some(desired)) = self.declared() else {
+            return Ok(None);
+        };
+        let live = operation
+            .work
+            .resource()
+            .and_then(|work| work.result.as_ref());
+        let is_applied = matches!(reference, Some(ReferenceChange::Applied { .. }));
+        let (Some(live), Some(schema), true) = (live, &self.schema, is_applied) else {
+            return Ok(Some(desired.baseline));
+        };
+        let is_quick = schema.is_quick_for([live, desired.declaration.properties()]);
+        let (live, schema) = (live.clone(), Arc::clone(schema));
+        let shown = move || Baseline {
+            shown: ucp_plan::shown(&desired, &live, &schema),
+            ..desired.baseline
+        };
+        if !is_quick {
+            self.turn.arm(&mut self.claimed.lease).await?;
+        }
+        let pool = &self.engine.parts().pool;
+        Ok(Some(pool.run_unless_quick(is_quick, shown).await?))
+    }
+
     async fn finish(
         &mut self,
         mut operation: Operation,
@@ -410,16 +440,13 @@ impl Stepper<'_> {
         leftover: Option<NewLeftover>,
         reason: &'static str,
     ) -> Result<Result<(), Taken>, Abandoned> {
+        let baseline = self.baseline_after(&operation, reference).await?;
         // Neither a write-only value, should AWS return one after all, nor the mark is stored.
         if let (Work::Resource(work), Some(schema)) = (&mut operation.work, self.schema.as_deref())
             && let Some(live) = &mut work.result
         {
             *live = schema.shown(live);
         }
-        let baseline = match self.declared() {
-            Ok(Some(desired)) => Some(desired.baseline),
-            Ok(None) | Err(_) => None,
-        };
         let kind = operation.work.kind();
         let outcome = operation.status();
         let code = operation.failure().map(|failure| failure.code.clone());

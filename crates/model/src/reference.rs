@@ -140,6 +140,10 @@ pub struct Baseline {
     /// succeeds.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub unconfirmed: BTreeSet<String>,
+    /// The create-only values, by JSON Pointer, that AWS showed in another form than they were declared in, in the read that
+    /// followed the put.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub shown: BTreeMap<String, Value>,
 }
 
 impl Baseline {

@@ -37,6 +37,7 @@ impl Desired {
             declared: schema.without_write_only(properties),
             digests: secrets.digests,
             unconfirmed: BTreeSet::new(),
+            shown: BTreeMap::new(),
         };
         Self {
             declaration,

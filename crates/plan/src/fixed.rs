@@ -1,6 +1,7 @@
 //! Create-only values: either they are as declared, or the change requires a replacement.
 
 use serde_json::Value;
+use ucp_model::json;
 use ucp_schema::{Classes, Cursor};
 
 use crate::change::Change;
@@ -42,12 +43,26 @@ impl<'a> Merge<'a> {
                 .holds(member.declared, live, cursor, member.parent),
             None => self.was_created_with(member, cursor),
         };
+        let is_same = is_same || self.is_as_shown(member, cursor);
         let has_changed_secret =
             || cursor.holds(Classes::WRITE_ONLY) && self.secrets_below(cursor) == Secret::Changed;
         if !is_same || has_changed_secret() {
             self.replace(member.declared, member.live, cursor);
         }
         Edit::Keep
+    }
+
+    /// Returns whether a create-only value is declared as in the last put, and AWS shows it as in the read that followed: in a form
+    /// of its own from the start. What it shows otherwise now is another resource.
+    fn is_as_shown(&self, member: Member<'a>, cursor: Cursor<'a>) -> bool {
+        let shown = self
+            .last
+            .and_then(|last| last.shown.get(&self.path.pointer()));
+        let (Some(shown), Some(live), Some(last)) = (shown, member.live, member.last) else {
+            return false;
+        };
+        let is_declared_so = (self.same).holds(member.declared, last, cursor, member.parent);
+        json::equal(live, shown) && is_declared_so
     }
 
     /// Returns whether a create-only value that no read returns is as declared.

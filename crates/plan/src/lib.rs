@@ -48,6 +48,7 @@ mod removal;
 mod same;
 mod secrets;
 mod settled;
+mod shown;
 mod tags;
 mod tidy;
 mod unread;
@@ -66,5 +67,6 @@ pub use settled::{
     Transition, first_departure, first_difference, first_difference_in, is_as_planned, settled,
     taken_back,
 };
+pub use shown::shown;
 pub use ucp_model::operation::UpdateMode as Mode;
 pub use warning::{Warning, WarningCode};

@@ -682,3 +682,47 @@ fn a_policy_that_is_known_is_as_it_was_planned_with_unknown_values() {
         assert!(is_as_planned(&of(&open), &known), "{place}: {open}");
     }
 }
+
+/// A create-only value that AWS shows in another form from the start is no reason to replace what a put has made. What it shows
+/// otherwise later is another resource, and another declaration is another one too.
+#[test]
+fn a_create_only_value_is_as_it_was_read_after_the_put() {
+    const CERTIFICATE: &str = "AWS::CertificateManager::Certificate";
+    let schema = schema(CERTIFICATE);
+    let of = |names: &[&str]| json!({"DomainName": "a.example", "SubjectAlternativeNames": names});
+    let live = |names: &[&str]| {
+        let mut live = of(names);
+        live["CertificateArn"] = json!("arn:1");
+        live
+    };
+    let declared = of(&["b.example"]);
+    let read = live(&["a.example", "b.example"]);
+    let shown = ucp_plan::shown(&desired(&declared, &schema), &read, &schema);
+    assert_eq!(
+        shown.keys().collect::<Vec<_>>(),
+        ["/SubjectAlternativeNames"]
+    );
+    let last = Baseline {
+        shown,
+        ..baseline(&declared, &schema)
+    };
+    let planned = |declared: &Value, last: &Baseline, live: &Value| {
+        let desired = desired(declared, &schema);
+        plan(&desired, Some(last), Some(live), &schema, Mode::Merge).action
+    };
+    let before = baseline(&declared, &schema);
+    let (other, drift) = (
+        of(&["c.example"]),
+        live(&["a.example", "b.example", "x.example"]),
+    );
+    for (declared, last, live, expected) in [
+        (&declared, &last, &read, Action::Noop),
+        (&declared, &before, &read, Action::Replace),
+        (&declared, &last, &drift, Action::Replace),
+        (&other, &last, &read, Action::Replace),
+        // AWS shows it as it was declared after all.
+        (&declared, &last, &live(&["b.example"]), Action::Noop),
+    ] {
+        assert_eq!(planned(declared, last, live), expected, "{declared} {live}");
+    }
+}

@@ -103,6 +103,8 @@ pub enum Effect {
     FillDefaults {},
     /// The change that the call starts stores sets in another order, and policy documents in an equivalent form.
     Restate {},
+    /// The create stores create-only texts, and lists of texts, in a form of AWS's own.
+    RestateFixed {},
     /// The change that the call starts fails if its model names a role, a VPC or a subnet of the account that does not
     /// exist.
     RequireExisting {},

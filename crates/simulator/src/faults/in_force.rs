@@ -117,6 +117,7 @@ impl Faults {
             | Effect::FreshRole { .. }
             | Effect::SessionLife { .. }
             | Effect::Restate {}
+            | Effect::RestateFixed {}
             | Effect::Rename { .. } => None,
         })
     }

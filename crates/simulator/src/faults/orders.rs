@@ -25,6 +25,8 @@ pub(crate) struct Orders {
     pub(crate) fills_defaults: bool,
     /// Whether the values are stored in another form.
     pub(crate) restates: bool,
+    /// Whether the create stores create-only texts in a form of its own.
+    pub(crate) restates_fixed: bool,
     /// The properties that it silently leaves as they were; one is drawn if there are none.
     pub(crate) dropped_paths: Option<Vec<String>>,
     /// The identifier of the new resource.
@@ -57,6 +59,7 @@ impl Orders {
             runs_twice: is_ordered(faults, call, entropy, &Effect::RunTwice {}),
             fills_defaults: is_ordered(faults, call, entropy, &Effect::FillDefaults {}),
             restates: is_ordered(faults, call, entropy, &Effect::Restate {}),
+            restates_fixed: is_ordered(faults, call, entropy, &Effect::RestateFixed {}),
             dropped_paths: ordered(faults, call, entropy, |effect| match effect {
                 Effect::DropPaths { paths } => Some(paths.clone()),
                 _ => None,

@@ -315,6 +315,9 @@ impl Change {
         if self.orders.restates {
             stored::restate(&self.resource_type, &mut model);
         }
+        if self.orders.restates_fixed && self.operation == Operation::Create {
+            stored::restate_fixed(&self.resource_type, &mut model);
+        }
         if let Some(paths) = &self.orders.dropped_paths {
             let before = resources.existing().get(&key);
             let before = before.map(|resource| &resource.model);

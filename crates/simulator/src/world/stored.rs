@@ -107,6 +107,29 @@ fn reorder(resource_type: &ResourceType, schema: &Map<String, Value>, value: &mu
     }
 }
 
+/// Writes create-only texts with a dot at the end, as names of domains, and adds a text to lists of them, as the domain of a
+/// certificate comes to its alternative names. What names the resource stays.
+pub(super) fn restate_fixed(resource_type: &ResourceType, model: &mut Value) {
+    let schema = &resource_type.schema;
+    let custom_name = schema.custom_name(model).map(|(name, _)| name.to_owned());
+    let members = model.as_object_mut().into_iter().flatten();
+    for (name, value) in members {
+        let mut identifier = schema.primary_identifier().iter();
+        let is_name = identifier.any(|path| path.property() == Some(name))
+            || custom_name.as_ref() == Some(name);
+        let is_fixed = schema.lists(Classes::CREATE_ONLY, &[name])
+            && !schema.lists(Classes::READ_ONLY, &[name]);
+        match value {
+            _ if is_name || !is_fixed => {}
+            Value::String(text) => text.push('.'),
+            Value::Array(items) if items.iter().all(Value::is_string) => {
+                items.push(Value::from("added."));
+            }
+            _ => {}
+        }
+    }
+}
+
 fn restate_policies(value: &mut Value) {
     match value {
         Value::String(text) if text.contains("\"Statement\"") => {
