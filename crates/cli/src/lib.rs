@@ -15,3 +15,5 @@ mod output;
 mod progress;
 pub mod render;
 mod set;
+
+pub use output::print;

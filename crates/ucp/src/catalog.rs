@@ -12,7 +12,8 @@ pub(crate) fn run(arguments: &Catalog) -> anyhow::Result<ExitCode> {
     match read_offerings(&arguments.folder, &catalogue)? {
         Ok(offerings) => {
             let catalog = offerings.catalog(|_| true);
-            println!("{}", serde_json::to_string_pretty(&catalog)?);
+            let catalog = serde_json::to_string_pretty(&catalog)?;
+            ucp_cli::print(&format!("{catalog}\n"))?;
             Ok(ExitCode::SUCCESS)
         }
         Err(problems) => {

@@ -86,11 +86,11 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Plan(arguments) => plan::run(*arguments),
         Command::Catalog(arguments) => catalog::run(&arguments),
         Command::Openapi => {
-            println!("{}", ucp_api::openapi_json());
+            ucp_cli::print(&format!("{}\n", ucp_api::openapi_json()))?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Limits => {
-            print!("{}", limits::page()?);
+            ucp_cli::print(&limits::page()?)?;
             Ok(ExitCode::SUCCESS)
         }
     }

@@ -89,7 +89,7 @@ async fn create(arguments: CreateToken) -> anyhow::Result<()> {
         "The callers with this token are named {TOKEN_PREFIX}{name}. It is shown only now; its id is {}.",
         new.id
     );
-    println!("{}", *new.text);
+    ucp_cli::print(&format!("{}\n", *new.text))?;
     Ok(())
 }
 
@@ -115,11 +115,14 @@ async fn list(database: &Database) -> anyhow::Result<()> {
         cells.max().unwrap_or_default()
     };
     let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let mut table = String::new();
     for row in &rows {
         let cells = row.iter().zip(&widths);
         let cells = cells.map(|(cell, &width)| format!("{cell:width$}"));
-        println!("{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+        table += cells.collect::<Vec<_>>().join("  ").trim_end();
+        table.push('\n');
     }
+    ucp_cli::print(&table)?;
     Ok(())
 }
 

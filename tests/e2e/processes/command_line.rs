@@ -118,6 +118,18 @@ fn logs_are_coloured_on_terminals_only() {
     assert!(!on_terminal("1").contains('\u{1b}'));
 }
 
+/// Whoever reads may have read enough. The document is longer than a pipe holds.
+#[test]
+fn what_nobody_reads_on_is_no_error() {
+    let mut openapi = ucp(&["openapi"]);
+    let openapi = openapi.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = openapi.spawn().expect("the binary starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.is_empty(), "{errors}");
+}
+
 #[test]
 fn a_catalog_is_printed_or_what_is_wrong_with_it() {
     let example = concat!(
