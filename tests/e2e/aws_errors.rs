@@ -1,7 +1,10 @@
 //! Errors of AWS: codes, messages, tokens and hooks, their statuses, and the pages that explain them (contract section
 //! 9, D3, D16, D20).
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
+use ucp_model::Clock as _;
 use ucp_simulator::faults::{Effect, Refusal, fail, fault, refuse};
 use ucp_simulator::{
     Action, ExceptionCode, FailureMode, HandlerErrorCode, HookProgressEvent, HookStatus,
@@ -332,4 +335,25 @@ async fn d36_places_in_the_request_stay_among_themselves(world: &World) {
         let target = detail["target"].as_str().expect("a place");
         assert!(target.starts_with("/properties"), "{target}");
     }
+}
+
+/// The event of the failed create repeats the declared name. A request that AWS finds invalid has made nothing of that name.
+#[apply(on_every_store)]
+async fn a_named_create_that_is_invalid_is_told_at_once(world: &World) {
+    let invalid = fault(fail(HandlerErrorCode::InvalidRequest).saying("Retention is not valid."));
+    world
+        .aws
+        .add_fault(invalid.on(Action::CreateResource).times(1));
+    let began = world.clock.now();
+    let declared = json!({"LogGroupName": "logs"});
+    let status = world
+        .put_and_settle("AWS.Logs/LogGroup", "main", declared.clone())
+        .await;
+    assert_eq!(status["error"]["code"], "InvalidRequest", "{status}");
+    let took = world.clock.now().since(began);
+    assert!(took < Duration::from_secs(15), "{took:?}");
+    let status = world
+        .put_and_settle("AWS.Logs/LogGroup", "main", declared)
+        .await;
+    assert_eq!(status["status"], "Succeeded", "{status}");
 }

@@ -449,7 +449,10 @@ fn declared() -> Operation {
 #[test]
 fn what_aws_named_is_looked_for_during_the_settling_window() {
     let creating = in_state(declared(), State::Submitting(intent(Action::Create, None)));
-    let broken = Observation::Submitted(Ok(progress(failed("InvalidRequest"), Some("vpc-2"))));
+    let broken = Observation::Submitted(Ok(progress(
+        failed("GeneralServiceException"),
+        Some("vpc-2"),
+    )));
     let mut salvaging = step(
         &creating,
         broken,
@@ -489,6 +492,34 @@ fn what_aws_named_is_looked_for_during_the_settling_window() {
         panic!("it ends")
     };
     assert_eq!(finish.reference, ReferenceChange::Kept { owned: true });
+}
+
+/// The event of a failed create repeats the declared name, and a request that AWS finds invalid makes nothing.
+#[test]
+fn what_was_declared_is_not_looked_for_if_the_code_says_that_nothing_was_made() {
+    let creating = in_state(declared(), State::Submitting(intent(Action::Create, None)));
+    let running = Observation::Submitted(Ok(progress(ProgressStatus::Running, Some("vpc-2"))));
+    let waiting = step(&creating, running, "waiting: in flight");
+    let broken = polled(failed("InvalidRequest"), Some("vpc-2"));
+    let reason = "salvaging, then Read: the create failed: is there something of its name?";
+    let salvaging = step(&waiting, broken, reason);
+    let absent = Observation::Read(Presence::Absent);
+    let reason = "failed: the create failed and named nothing";
+    let decision = assert_line(&salvaging, absent, reason);
+    let Next::Finish(finish) = decision.next else {
+        panic!("it ends")
+    };
+    assert_eq!(finish.reference, ReferenceChange::Removed);
+    assert_eq!(finish.leftover, None);
+    // Whose it is, its mark says, or nothing does.
+    let read = |ownership| Observation::Read(bearing("vpc-2", "d", ownership));
+    let ours = Operation {
+        bears_mark: true,
+        ..salvaging.clone()
+    };
+    let left = "failed: the failed create left a resource";
+    assert_line(&ours, read(Ownership::Made), left);
+    assert_line(&salvaging, read(Ownership::Unmarked), reason);
 }
 
 #[test]

@@ -4,9 +4,9 @@ use super::super::decision::ReferenceChange;
 use super::decision::{Decision, Moved};
 use super::missed::missed;
 use super::replacement::Replacing;
-use super::replacing;
 use super::state::State;
 use super::step::Step;
+use super::{reading, replacing};
 use crate::{Action, Failure, Identifier, Setback};
 
 /// Decides after the resource to delete is gone.
@@ -43,7 +43,13 @@ pub(super) fn create_ended(
     revealed: Option<Identifier>,
     setback: Setback,
 ) -> Decision {
-    let named = step.operation.named || revealed.is_some();
+    let is_told = match &revealed {
+        // It repeats the declared name. Whether the create may have made it is for the code to say.
+        Some(_) if revealed == step.operation.identifier => reading::may_hide(&setback),
+        Some(_) => true,
+        None => false,
+    };
+    let named = step.operation.named || is_told;
     let identifier = revealed.or_else(|| step.operation.identifier.clone());
     let reason = match (&identifier, named) {
         (None, _) => {

@@ -175,9 +175,11 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
             };
             let due_at = next_poll(step, attempt, retry_after);
             let state = State::Waiting(intent.clone(), request_token);
+            // An event that repeats a declared name names nothing.
+            let is_told = revealed.is_some() && revealed != step.operation.identifier;
             Moved {
                 identifier: known,
-                named: step.operation.named || revealed.is_some(),
+                named: step.operation.named || is_told,
                 attempt,
                 due_at,
                 ..step.to(state)

@@ -140,7 +140,9 @@ pub(super) fn salvaged(
             step.end_create(with(setback, &told), None, "what is there is not ours")
         }
         (Action::Create, presence) if is_ours(step, setback) => left(step, setback, presence),
-        (Action::Create, Presence::Absent) if may_hide(step, setback) && step.may_show_yet() => {
+        (Action::Create, Presence::Absent)
+            if step.operation.identifier.is_some() && may_hide(setback) && step.may_show_yet() =>
+        {
             step.look_later(step.operation.state.clone(), "nothing is visible yet")
         }
         (Action::Create, presence) => nothing_of_ours(step, setback, &presence),
@@ -162,28 +164,28 @@ pub(super) fn salvaged(
 }
 
 /// Returns whether AWS has named the resource in an event of our create. Operations of earlier versions know it from the
-/// failure alone.
+/// failure alone, if a create that failed so may have made something.
 fn is_ours(step: &Step<'_>, setback: &Setback) -> bool {
     let failure = setback.failure();
     let mut facts = failure.additional_info.iter();
     step.operation.is_ours()
         || failure.code != HandlerErrorCode::AlreadyExists.as_str()
+            && may_hide(setback)
             && facts.any(|fact| match fact {
                 AdditionalInfo::CloudControlRequest(request) => request.identifier.is_some(),
                 AdditionalInfo::CloudFormationHook(_) => false,
             })
 }
 
-/// Whether a create that failed so, and named nothing, may have made what has the declared identifier.
-fn may_hide(step: &Step<'_>, setback: &Setback) -> bool {
-    let made = match setback {
+/// Whether a create that ended so, and named nothing, may have made a resource.
+pub(super) fn may_hide(setback: &Setback) -> bool {
+    match setback {
         Setback::Canceled(_) => true,
         Setback::Failed(failure) => {
             let code = HandlerErrorCode::of(&failure.code);
             retry_class(&Problem::Failed(code), Action::Create).may_hide()
         }
-    };
-    made && step.operation.identifier.is_some()
+    }
 }
 
 /// Decides after a failed create whose resource AWS has named, so that it is ours if it exists.
