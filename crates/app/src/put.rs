@@ -163,16 +163,15 @@ impl App {
             text,
             new,
             prospect,
-        } = self
-            .foresee(
-                put,
-                planned,
-                caller,
-                deadline,
-                Purpose::Change,
-                view.as_deref_mut(),
-            )
-            .await?;
+        } = Box::pin(self.foresee(
+            put,
+            planned,
+            caller,
+            deadline,
+            Purpose::Change,
+            view.as_deref_mut(),
+        ))
+        .await?;
         if let (Some(planned), Some(view)) = (planned, &view) {
             let create = match &prospect {
                 Prospect::Create(plan) => Some(plan.as_ref()),

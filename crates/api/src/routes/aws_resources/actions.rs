@@ -185,7 +185,7 @@ async fn import_aws_resource(
     if let Some(tracked_by) = &import.tracked_by {
         note(&context, tracked_by, &import.scope, &import.type_name);
     }
-    match api.app.import_resource(import, &context.caller).await? {
+    match Box::pin(api.app.import_resource(import, &context.caller)).await? {
         ImportOutcome::Imported(reference, warnings) => {
             let body = ImportedReference::new(*reference, warnings);
             Ok((StatusCode::CREATED, Json(body)).into_response())
