@@ -2,13 +2,13 @@
 
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Call, ReplacementPolicy, State, WhenShared};
-use ucp_model::{Identifier, ReferenceId};
-use ucp_store::{Error, NewOperation, Precondition};
+use ucp_model::{Identifier, PlanPolicy, ReferenceId};
+use ucp_store::{Error, GroupUpdate, NewOperation, Precondition};
 
 use super::fixture::{
     Engine, TERM, accept, accept_and_claim, alias, alias_in, applied, at, claim_one, delete,
-    deleted, finish, intent, map, on_group, operation, operation_id, put, resource_work, stepped,
-    with, with_group,
+    deleted, finish, group, intent, map, on_group, operation, operation_id, put, resource_work,
+    stepped, with, with_group,
 };
 use super::respelling::respelled;
 
@@ -95,7 +95,22 @@ pub async fn what_is_shared_or_not_owned_is_forgotten_by_an_order(store: Engine)
         let other = store.get_reference(&alias_in("other", "c")).await.unwrap();
         assert!(other.is_some(), "{name}");
     }
-    forget(&store, &alias_in("other", "c")).await;
+    // What another group protects is left alone too.
+    map(&store, 9, "e", "x", false).await;
+    let protects = GroupUpdate {
+        plan_policy: Some(PlanPolicy::Approved),
+        ..GroupUpdate::default()
+    };
+    let other = group("other");
+    let update = store.update_resource_group(&other, protects, &Precondition::NONE, at(8));
+    update.await.unwrap();
+    let protected = with(forgetting(10, "e", WhenShared::Refuse), |new| {
+        new.identifier = None;
+    });
+    let claimed = accept_and_claim(&store, protected).await;
+    assert!(resource_work(&claimed.operation).forgets);
+    finish(&store, &claimed.lease, deleted(&claimed.operation)).await;
+
     map(&store, 7, "d", "y", true).await;
     let last = forgetting(8, "d", WhenShared::Forget);
     let claimed = accept_and_claim(&store, last).await;

@@ -103,8 +103,8 @@ async fn accept_on_resource(
         rules::judge_policy(policy, plan.as_ref())?;
         if let Some(target) = &target {
             let others = reference_row::others(transaction, target, &operation).await?;
-            rules::judge_others(&operation, &others)?;
             rules::share(&mut operation, &others);
+            rules::judge_others(&operation, &others)?;
         }
     }
     let keeps_look = insert(transaction, &operation, target, desired, look).await?;

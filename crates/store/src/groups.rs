@@ -26,7 +26,7 @@ pub enum GroupDeletion {
     Owns(BTreeSet<OwnedPlace>),
 }
 
-/// How many references of other groups a refused deletion of a group names at most.
+/// How many other references are noted of a resource: with the refused deletion of a group, and with a put that may replace it.
 pub const SHARED_MAX: usize = 100;
 
 /// Where resources are that a group owns, and of which type.

@@ -324,8 +324,8 @@ impl Tables {
             rules::judge_policy(policy, plan.as_ref())?;
             if let Some(target) = &target {
                 let others = self.others(target, &operation);
-                rules::judge_others(&operation, &others)?;
                 rules::share(&mut operation, &others);
+                rules::judge_others(&operation, &others)?;
             }
         }
         self.write_used(plan, now);

@@ -4,7 +4,7 @@ use ucp_model::operation::{Kind, ReplacementPolicy, ResourceWork, WhenShared, Wo
 use ucp_model::{Operation, PlanPolicy, ReferenceId};
 
 use super::judge_policy_elsewhere;
-use crate::Error;
+use crate::{Error, SHARED_MAX};
 
 /// What is recorded of the other references that stand for an AWS resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,11 +18,13 @@ pub struct Others {
 /// Refuses a change that the policy of another group does not take, or a deletion of what other references stand for. The
 /// engine has locked the resource, so that no other reference comes to stand for it meanwhile.
 pub fn judge_others(operation: &Operation, others: &Others) -> Result<(), Error> {
+    if operation.work.resource().is_some_and(|work| work.forgets) {
+        // It is left alone, which no policy forbids and nobody loses anything by.
+        return Ok(());
+    }
     judge_policy_elsewhere(others.policy, operation.work.plan().is_some())?;
     match operation.work.resource() {
-        Some(work) if work.kind == Kind::Delete && !work.forgets => {
-            refuse_shared(work, &others.references)
-        }
+        Some(work) if work.kind == Kind::Delete => refuse_shared(work, &others.references),
         Some(_) | None => Ok(()),
     }
 }
@@ -37,7 +39,8 @@ pub fn share(operation: &mut Operation, others: &Others) {
         Kind::Put
             if work.was_owned && work.options.replacement_policy != ReplacementPolicy::Refuse =>
         {
-            work.shared_with.clone_from(&others.references);
+            let others = others.references.iter();
+            work.shared_with = others.take(SHARED_MAX).cloned().collect();
         }
         Kind::Delete if work.when_shared == WhenShared::Forget => {
             work.forgets |= !others.references.is_empty();
