@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tracing::{info, warn};
-use ucp_model::operation::{Kind, Options};
+use ucp_model::operation::{Kind, Options, WhenShared};
 use ucp_model::{Clock, CorrelationId, Entropy, Leftover, OperationId, ReferenceId, Timestamp};
 use ucp_schema::{ResourceSchema, ResourceTypes};
 use ucp_store::{Error, Leftovers, NewOperation, NewResourceWork, NewWork, Retried};
@@ -171,7 +171,7 @@ fn work(kind: Kind, leftover: &Leftover) -> NewResourceWork {
         owned_since: None,
         marked_for: None,
         looks_only: false,
-        when_shared: ucp_model::operation::WhenShared::default(),
+        when_shared: WhenShared::default(),
         forgets_unowned: false,
         lineage: None,
         resolves: None,

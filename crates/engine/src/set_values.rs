@@ -7,7 +7,7 @@ use serde_json::Value;
 use ucp_cloud::FaultClass;
 use ucp_cpu_pool::Undone;
 use ucp_model::operation::group::{Child, Refusal};
-use ucp_model::operation::{GroupWork, Kind, Options};
+use ucp_model::operation::{GroupWork, Kind, Options, WhenShared};
 use ucp_model::{ErrorCode, Failure, Identifier, OperationId, ReferenceId};
 use ucp_schema::{
     Declaration, IdentifierOutcome, MAX_DECLARED_CHARS, ResourceSchema, UnknownType, Violation,
@@ -199,7 +199,7 @@ impl Stepper<'_> {
             type_name: schema.type_name().clone(),
             marked_for: Some(child.reference.clone()).filter(|_| !schema.is_named_by_aws()),
             looks_only: false,
-            when_shared: ucp_model::operation::WhenShared::default(),
+            when_shared: WhenShared::default(),
             forgets_unowned: false,
             lineage: None,
             reference: Some(child.reference.clone()),

@@ -117,7 +117,7 @@ pub(super) fn salvaged(
     presence: Presence,
 ) -> Decision {
     match (action, presence) {
-        // An earlier version has taken the old one for what the create has left.
+        // AWS names the old one, or an earlier version has taken it for what the create has left.
         (Action::Create, _)
             if let Some(Replacing::NewFirst { old, .. }) = &step.operation.replacing
                 && step.operation.identifier.as_ref() == Some(old) =>

@@ -170,9 +170,6 @@ pub(super) fn left(
     (old, is_named): (&Identifier, bool),
     setback: Setback,
 ) -> Decision {
-    if left == old {
-        return met_old(step, old, setback);
-    }
     match has_made(step, ownership, old, is_named) {
         true => undo(step, left, old, setback),
         false => spared(step, left, old, setback),
