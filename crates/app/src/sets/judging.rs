@@ -364,7 +364,7 @@ impl App {
                 };
                 judge_for_type(&put.properties, &put.tags, schema)?;
                 let declared = self.judge_draft(&put, schema, group, has_reference).await?;
-                identifier = identifier.or(declared);
+                identifier = meant(identifier, declared);
                 JudgedGoal::Put(Box::new(put))
             }
             (SetGoal::Delete, _) | (_, Goal::Delete) => {
@@ -551,6 +551,17 @@ fn in_order(
     listed.chain(unlisted).collect()
 }
 
+/// Returns the resource that a put is about: the one that it declares, in the spelling of AWS if the reference stands for it.
+fn meant(recorded: Option<Identifier>, declared: Option<Identifier>) -> Option<Identifier> {
+    let is_other = |recorded: &Identifier, declared: &Identifier| {
+        recorded.as_str().to_lowercase() != declared.as_str().to_lowercase()
+    };
+    match (recorded, declared) {
+        (Some(recorded), Some(declared)) if is_other(&recorded, &declared) => Some(declared),
+        (recorded, declared) => recorded.or(declared),
+    }
+}
+
 /// Returns what is wrong with members that are about one AWS resource: two declare it, or one does that another one deletes.
 fn one_for_each(members: &[JudgedMember]) -> Vec<Detail> {
     let mut first: BTreeMap<String, &JudgedMember> = BTreeMap::new();
@@ -654,6 +665,21 @@ mod tests {
         references
             .map(|reference| (reference.id.key(), reference))
             .collect()
+    }
+
+    #[test]
+    fn a_put_is_about_what_it_declares_as_aws_spells_it() {
+        let name = |text: &str| Some(Identifier::new(text));
+        for (recorded, declared, expected) in [
+            (None, None, None),
+            (name("a"), None, name("a")),
+            (None, name("a"), name("a")),
+            (name("mydb"), name("MyDB"), name("mydb")),
+            // It is to be replaced by one of another name.
+            (name("a"), name("b"), name("b")),
+        ] {
+            assert_eq!(meant(recorded, declared), expected);
+        }
     }
 
     #[test]
