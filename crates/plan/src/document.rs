@@ -2,11 +2,16 @@
 //! forms.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 use ucp_model::json;
 use ucp_schema::{holds_unknown, is_unknown};
+
+/// How many elements of a list of a policy may have unknown values in them, to be compared with what they have become. IAM takes
+/// 6,144 characters for a policy, and S3 20 KB.
+const OPEN_MAX: usize = 200;
 
 /// Returns whether two values are equivalent documents: the same JSON, in any formatting, or the same policy.
 pub(crate) fn same(declared: &Value, live: &Value) -> bool {
@@ -71,12 +76,30 @@ fn is_part_as_planned(planned: &Value, model: &Value) -> bool {
 fn are_as_planned(planned: &[Value], model: &[Value]) -> bool {
     let (wild, known): (Vec<&Value>, Vec<&Value>) =
         planned.iter().partition(|element| is_unknown(element));
-    let mut left: Vec<&Value> = model.iter().collect();
-    // Those that are known through and through are found in their place in the order of normal forms, and first.
     let (open, closed): (Vec<&Value>, Vec<&Value>) = known
         .into_iter()
         .partition(|element| holds_unknown(element));
-    for element in closed.into_iter().chain(open) {
+    // AWS takes no policy with so many statements.
+    if open.len() > OPEN_MAX {
+        return false;
+    }
+    // Those that are known through and through are found at once, and first.
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for element in closed {
+        *counts.entry(json::canonical(element)).or_default() += 1;
+    }
+    let is_left = |other: &&Value| match counts.get_mut(&json::canonical(other)) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        Some(_) | None => true,
+    };
+    let mut left: Vec<&Value> = model.iter().filter(is_left).collect();
+    if counts.values().any(|count| *count > 0) {
+        return false;
+    }
+    for element in open {
         match left
             .iter()
             .position(|other| is_part_as_planned(element, other))
@@ -85,8 +108,7 @@ fn are_as_planned(planned: &[Value], model: &[Value]) -> bool {
                 left.remove(index);
             }
             // Two statements may have become the same.
-            None if holds_unknown(element)
-                && model.iter().any(|other| is_part_as_planned(element, other)) => {}
+            None if model.iter().any(|other| is_part_as_planned(element, other)) => {}
             None => return false,
         }
     }

@@ -670,6 +670,24 @@ fn unknown_elements_of_a_policy_may_come_to_few_and_to_one() {
     }
 }
 
+/// Statements may be there twice, and lists may be as long as a body.
+#[test]
+fn a_long_policy_with_an_unknown_value_is_compared_once_through() {
+    let schema = schema("AWS::S3::BucketPolicy");
+    let unknown = json!({"$unknown": true});
+    let of = |first: &Value, last: usize| {
+        let mut resources: Vec<Value> = (0..last).map(|index| json!(format!("r{index}"))).collect();
+        resources.push(first.clone());
+        let statement = json!({"Effect": "Allow", "Action": "s3:*", "Resource": resources});
+        let policy = json!({"Statement": [statement, statement]});
+        settled(&json!({"Bucket": "b", "PolicyDocument": policy}), &schema)
+    };
+    let planned = of(&unknown, 20_000);
+    assert!(is_as_planned(&planned, &of(&json!("new"), 20_000)));
+    assert!(!is_as_planned(&planned, &of(&json!("new"), 20_002)));
+    assert!(!is_as_planned(&planned, &of(&json!("new"), 19_998)));
+}
+
 /// A value that is known when a plan is carried out has no say in the form of its document. For every type in the nightly run.
 #[test]
 fn a_policy_that_is_known_is_as_it_was_planned_with_unknown_values() {
