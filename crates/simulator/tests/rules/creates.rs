@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use serde_json::json;
 use ucp_simulator::{
     Caller, CreateResource, ExceptionCode, HandlerErrorCode, ListResourceRequests, OperationStatus,
@@ -56,19 +58,41 @@ fn parts_of_an_identifier_are_joined_in_schema_order() {
     assert_eq!(identifier, "abcdef1234|prod");
 }
 
+/// Some handlers name what is in the way, and some do not.
 #[test]
-fn a_taken_identifier_fails_and_is_named() {
+fn a_taken_identifier_fails_and_is_named_or_not() {
     let mut aws = Aws::new();
     let request = create(
         LOG_GROUP,
         &json!({"LogGroupName": "a", "RetentionInDays": 7}),
     );
     aws.succeed(&request);
-    let second = aws.finish(&create(LOG_GROUP, &json!({"LogGroupName": "a"})));
-    assert_eq!(second.operation_status, OperationStatus::Failed);
-    assert_eq!(second.error_code, Some(HandlerErrorCode::AlreadyExists));
-    assert_eq!(second.identifier.as_deref(), Some("a"));
+    let identifiers = [(); 32].map(|()| {
+        let refused = aws.finish(&create(LOG_GROUP, &json!({"LogGroupName": "a"})));
+        assert_eq!(refused.operation_status, OperationStatus::Failed);
+        assert_eq!(refused.error_code, Some(HandlerErrorCode::AlreadyExists));
+        refused.identifier
+    });
+    let named: BTreeSet<Option<&str>> = identifiers.iter().map(|name| name.as_deref()).collect();
+    assert_eq!(named, BTreeSet::from([None, Some("a")]));
     assert_eq!(aws.get(LOG_GROUP, "a").unwrap()["RetentionInDays"], 7);
+}
+
+/// AWS keeps the earlier revision under its own number, or replaces it under the name.
+#[test]
+fn a_create_of_what_has_revisions_makes_the_next_one() {
+    let mut aws = Aws::new();
+    let task =
+        json!({"Family": "web", "ContainerDefinitions": [{"Name": "web", "Image": "nginx"}]});
+    let revisions = [(); 2].map(|()| aws.succeed(&create("AWS::ECS::TaskDefinition", &task)));
+    let arn = "arn:aws:ecs:us-west-2:123456789012:task-definition/web";
+    assert_eq!(revisions, [format!("{arn}:1"), format!("{arn}:2")]);
+    for revision in &revisions {
+        aws.get("AWS::ECS::TaskDefinition", revision).unwrap();
+    }
+    let job = json!({"Type": "container", "JobDefinitionName": "nightly"});
+    let [first, second] = [(); 2].map(|()| aws.succeed(&create("AWS::Batch::JobDefinition", &job)));
+    assert_eq!(first, second);
 }
 
 #[test]
