@@ -259,7 +259,12 @@ async fn what_is_declared_stays_known_with_its_secrets(world: &World) {
         let resources = vec![resource("new", SECRET, secret(text))];
         body("apply", &[(OLD, resources)])
     };
+    // With another one, nothing tells that it is the same.
     let other = with(renamed("canary-2"), json!({"mode": "plan"}));
+    let changes = &refactor(world, &other).await["changes"];
+    assert_eq!(changes["update"], json!([]), "{changes}");
+    let told = json!({"moves": [{"from": "rg/AWS.SecretsManager/Secret/old", "to": "rg/AWS.SecretsManager/Secret/new"}]});
+    let other = with(other, told);
     let changes = &refactor(world, &other).await["changes"];
     let new = changes["update"][0].as_str().expect("an update");
     assert!(new.ends_with("/new"), "{changes}");

@@ -7,8 +7,8 @@ use anyhow::{Context, anyhow, bail};
 use serde_json::{Map, Value, json};
 use ucp_model::{GroupId, Identifier, ReferenceId, Scope, TypeName, json as model_json};
 use ucp_refactor::{
-    Base, Body, Declared, Deployed, Event, Group, Mapping, OnAmbiguity, Problem, Refactor, imagine,
-    refactor,
+    Base, Body, Declared, Event, Group, Mapping, OnAmbiguity, Problem, Refactor, has_same_values,
+    imagine, refactor,
 };
 use ucp_schema::{Catalogue, IdentifierOutcome};
 
@@ -24,7 +24,7 @@ pub(crate) struct Given<'a> {
 pub(crate) fn compared(base: &Base, from: &Given<'_>, to: &Given<'_>) -> anyhow::Result<Value> {
     let (old, new) = (from.body(base)?, to.body(base)?);
     let state = imagine(&old).map_err(|problems| from.wrong(&problems))?;
-    let found = refactor(&state, &new, has_same_secrets);
+    let found = refactor(&state, &new, has_same_values);
     let found = found.map_err(|problems| to.wrong(&problems))?;
     let scopes: HashMap<String, &Scope> = state
         .resources
@@ -146,6 +146,12 @@ fn declared(
                 )?,
                 scope: own.scope.clone(),
                 identifier,
+                identified_by: schema.as_ref().and_then(|schema| {
+                    match schema.primary_identifier() {
+                        [path] => Some(path.pointer()),
+                        _ => None,
+                    }
+                }),
                 default_tags: json!({}),
                 write_only: match &schema {
                     Some(schema) => schema.write_only_in(&properties),
@@ -242,16 +248,6 @@ fn events(history: &Value) -> anyhow::Result<Vec<Event>> {
         })
     });
     events.collect()
-}
-
-/// Both bodies have them as they are.
-fn has_same_secrets(deployed: &Deployed, declared: &Declared) -> bool {
-    let mut places = deployed.write_only.union(&declared.write_only);
-    places.all(|place| {
-        let old = deployed.declared.as_ref();
-        let old = old.and_then(|old| old.pointer(place));
-        old == declared.properties.pointer(place)
-    })
 }
 
 /// Returns what was found as the record of a plan, as far as files tell.

@@ -27,15 +27,9 @@ impl Desired {
         digest: impl FnMut(&str, &Value) -> Digest,
     ) -> Self {
         let properties = declaration.properties();
-        let mut secrets = Secrets {
-            digest,
-            path: Path::default(),
-            digests: BTreeMap::new(),
-        };
-        secrets.find(properties, schema.root());
         let baseline = Baseline {
             declared: schema.without_write_only(properties),
-            digests: secrets.digests,
+            digests: digests(properties, schema, digest),
             unconfirmed: BTreeSet::new(),
             shown: BTreeMap::new(),
         };
@@ -44,6 +38,21 @@ impl Desired {
             baseline,
         }
     }
+}
+
+/// Returns the digests of the write-only values in declared properties, as [`Desired::new`] has them.
+pub fn digests(
+    properties: &Value,
+    schema: &ResourceSchema,
+    digest: impl FnMut(&str, &Value) -> Digest,
+) -> BTreeMap<String, Digest> {
+    let mut secrets = Secrets {
+        digest,
+        path: Path::default(),
+        digests: BTreeMap::new(),
+    };
+    secrets.find(properties, schema.root());
+    secrets.digests
 }
 
 impl fmt::Debug for Desired {

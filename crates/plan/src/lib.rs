@@ -56,7 +56,7 @@ mod warning;
 
 pub use change::{Change, ChangeKind, Reason, SENSITIVE};
 pub use delta::{Cause, Delta, Effect, Known, deltas};
-pub use desired::Desired;
+pub use desired::{Desired, digests};
 pub use flatten::{flatten, unflatten};
 pub use imported::imported;
 pub use judge::{Judgement, Live, Question, Subject, Verdict, judge};

@@ -49,6 +49,7 @@ fn stack(distinct: bool, refers_to: impl Fn(usize) -> Option<usize>) -> (State, 
             attributes: BTreeMap::from([("/Arn".to_owned(), arn(index))]),
             default_tags: json!({}),
             write_only: BTreeSet::new(),
+            secrets: LastSecrets::None,
         }
     });
     let declared = (0..RESOURCES_MAX).rev().map(|index| {
@@ -59,6 +60,7 @@ fn stack(distinct: bool, refers_to: impl Fn(usize) -> Option<usize>) -> (State, 
             address: address("new", index),
             scope: scope(),
             identifier: None,
+            identified_by: None,
             properties: content(name(index), to),
             default_tags: json!({}),
             write_only: BTreeSet::new(),
@@ -87,7 +89,7 @@ fn stack(distinct: bool, refers_to: impl Fn(usize) -> Option<usize>) -> (State, 
 
 fn measure(bencher: divan::Bencher<'_, '_>, (state, body): (State, Body), moves: usize) {
     bencher.bench_local(|| {
-        let found = refactor(&state, &body, |_, _| true).expect("a body without problems");
+        let found = refactor(&state, &body, |_, _, _| true).expect("a body without problems");
         assert_eq!(found.moves.len(), moves);
         found
     });

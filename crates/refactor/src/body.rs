@@ -53,6 +53,8 @@ pub struct Declared {
     pub scope: Scope,
     /// Its primary identifier, given or told by its properties.
     pub identifier: Option<Identifier>,
+    /// The property that is the primary identifier of its type, as a JSON Pointer, if it is one alone.
+    pub identified_by: Option<String>,
     /// Its properties, with references to other resources.
     pub properties: Value,
     /// The properties that its default tags are, in the form of its type.

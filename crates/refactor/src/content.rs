@@ -12,6 +12,7 @@ use ucp_model::pointer;
 use ucp_schema::MAX_DECLARED_CHARS;
 use ucp_set::{Address, Expression, Part, visit};
 
+use crate::body::Declared;
 use crate::names::Names;
 use crate::resources::{Resources, Side};
 use crate::values::{IDENTIFIER, Values, value_of};
@@ -195,6 +196,104 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// Returns the value that a reference of `user` stands for. Fails with the declared resource that has to be known first, if
+    /// that is why there is none.
+    fn value(
+        &self,
+        user: usize,
+        address: &Address,
+        deployed_as: &dyn Fn(usize) -> Option<usize>,
+    ) -> Result<Cow<'a, Value>, Option<usize>> {
+        match self.meaning(user, address, deployed_as).ok_or(None)? {
+            Meaning::Value(value) => Ok(value),
+            Meaning::Resource { target, attribute } => {
+                let known = match self.resources.is_declared(target) {
+                    true => deployed_as(target).ok_or(Some(target))?,
+                    false => target,
+                };
+                let Side::Deployed(deployed) = self.resources.side(known) else {
+                    return Err(None);
+                };
+                let value = value_of(deployed, &attribute).ok_or(None)?;
+                Ok(Cow::Owned(value.into_owned()))
+            }
+        }
+    }
+
+    /// Returns the properties of a declared resource with values in the place of the references in its write-only ones. Fails
+    /// with the resources that have to be known first.
+    pub(crate) fn with_secrets(
+        &self,
+        resource: usize,
+        declared: &'a Declared,
+        deployed_as: &dyn Fn(usize) -> Option<usize>,
+    ) -> Result<Cow<'a, Value>, Vec<usize>> {
+        let mut properties = Cow::Borrowed(&declared.properties);
+        let (mut is_known, mut awaited) = (true, Vec::new());
+        for place in &declared.write_only {
+            let Some(value) = declared.properties.pointer(place) else {
+                continue;
+            };
+            let (mut is_plain, mut resolved) = (true, HashMap::new());
+            visit(value, |at, expression| {
+                is_plain = false;
+                let value = match expression {
+                    Ok(Expression::Reference(address)) => self
+                        .value(resource, &address, deployed_as)
+                        .map(Cow::into_owned),
+                    Ok(Expression::Concat(parts)) => {
+                        self.joined(resource, &parts, deployed_as).map(Value::from)
+                    }
+                    Ok(Expression::Unknown) | Err(_) => Err(None),
+                };
+                match value {
+                    Ok(value) => {
+                        resolved.insert(at.to_string(), value);
+                    }
+                    Err(first) => {
+                        is_known = false;
+                        awaited.extend(first);
+                    }
+                }
+            });
+            if is_plain || !is_known {
+                continue;
+            }
+            for (at, value) in resolved {
+                if let Some(there) = properties.to_mut().pointer_mut(&format!("{place}{at}")) {
+                    *there = value;
+                }
+            }
+        }
+        match is_known {
+            true => Ok(properties),
+            false => Err(awaited),
+        }
+    }
+
+    /// Returns the text that parts come to. Fails as [`Self::value`] does.
+    fn joined(
+        &self,
+        user: usize,
+        parts: &[Part],
+        deployed_as: &dyn Fn(usize) -> Option<usize>,
+    ) -> Result<String, Option<usize>> {
+        let mut text = String::new();
+        for part in parts {
+            match part {
+                Part::Text(part) => text.push_str(part),
+                Part::Reference(address) => {
+                    let value = self.value(user, address, deployed_as)?;
+                    push(&mut text, &value).ok_or(None)?;
+                }
+            }
+        }
+        match self.take_chars(text.len()) {
+            true => Ok(text),
+            false => Err(None),
+        }
+    }
+
     /// Takes room for a value in the place of a reference. There is none for one that has references in it.
     fn take(&self, value: &Value) -> bool {
         let mut is_plain = self.room.get() > 0 && self.take_chars(value.to_string().len());
@@ -337,7 +436,8 @@ impl<'a> Writer<'_, 'a> {
 
     /// Writes a text of several parts: as a text, if all of them are known.
     fn concat(&mut self, parts: &[Part]) {
-        if let Some(text) = self.joined(parts) {
+        let text = (self.reader).joined(self.resource, parts, self.deployed_as);
+        if let Ok(text) = text {
             let key = (self.resource, self.place.clone());
             let known = Value::from(text.as_str());
             self.reader.texts.borrow_mut().insert(key, known);
@@ -357,30 +457,6 @@ impl<'a> Writer<'_, 'a> {
                 }
             }
         }
-    }
-
-    fn joined(&self, parts: &[Part]) -> Option<String> {
-        let mut text = String::new();
-        for part in parts {
-            match part {
-                Part::Text(part) => text.push_str(part),
-                Part::Reference(address) => match self.meaning(address)? {
-                    Meaning::Value(value) => push(&mut text, &value)?,
-                    Meaning::Resource { target, attribute } => {
-                        let known = match self.reader.resources.is_declared(target) {
-                            true => (self.deployed_as)(target)?,
-                            false => target,
-                        };
-                        let Side::Deployed(deployed) = self.reader.resources.side(known) else {
-                            return None;
-                        };
-                        let value = value_of(deployed, &attribute)?;
-                        push(&mut text, &value)?;
-                    }
-                },
-            }
-        }
-        self.reader.take_chars(text.len()).then_some(text)
     }
 
     fn below(&mut self, step: Step<'_>, write: impl FnOnce(&mut Self)) {

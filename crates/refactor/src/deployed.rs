@@ -32,4 +32,18 @@ pub struct Deployed {
     pub default_tags: Value,
     /// The places of write-only values in the declaration, as JSON Pointers.
     pub write_only: BTreeSet<String>,
+    /// Which write-only values were last put.
+    pub secrets: LastSecrets,
+}
+
+/// What is known of the write-only values that were last put of a resource.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LastSecrets {
+    /// There were none.
+    #[default]
+    None,
+    /// They can be compared with others.
+    Known,
+    /// Nothing can be said of them: a later put may have sent others, or their digests have another key.
+    Unknown,
 }

@@ -4,12 +4,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
-use ucp_model::{Identifier, ReferenceId};
+use ucp_model::{Identifier, ReferenceId, json};
 use ucp_set::{Link, resolve, visit};
 
 use crate::body::{Body, Declared};
 use crate::check;
-use crate::deployed::{Deployed, State};
+use crate::deployed::{Deployed, LastSecrets, State};
 use crate::problem::{Problem, ProblemCode};
 use crate::puts::puts;
 use crate::resources::Resources;
@@ -17,6 +17,8 @@ use crate::resources::Resources;
 /// A resource as it is imagined.
 struct Imagined {
     identifier: Identifier,
+    /// The property that is the identifier.
+    identified_by: Option<String>,
     properties: Value,
     /// What is referred to, and AWS has to say. Each is a text of its own, so that it tells its resource.
     attributes: RefCell<BTreeMap<String, Value>>,
@@ -25,8 +27,11 @@ struct Imagined {
 impl Imagined {
     fn value(&self, link: &Link) -> Value {
         let declared = link.value_in(&self.identifier, Some(&self.properties));
+        let place = link.pointer.as_ref().map_or("", |pointer| pointer.as_str());
         declared.filter(is_known).unwrap_or_else(|| {
-            let place = link.pointer.as_ref().map_or("", |pointer| pointer.as_str());
+            if self.identified_by.as_deref() == Some(place) {
+                return Value::from(self.identifier.as_str());
+            }
             let value = Value::from(stand_in(&link.reference, place));
             let mut attributes = self.attributes.borrow_mut();
             attributes.insert(place.to_owned(), value.clone());
@@ -57,11 +62,13 @@ pub fn imagine(body: &Body) -> Result<State, Vec<Problem>> {
         let Declared {
             address,
             identifier,
+            identified_by,
             ..
         } = &alone.resources[put.resource];
         let named = || Identifier::new(stand_in(address, ""));
         let resource = Imagined {
             identifier: identifier.clone().unwrap_or_else(named),
+            identified_by: identified_by.clone(),
             properties: put.properties.clone(),
             attributes: RefCell::default(),
         };
@@ -90,18 +97,43 @@ pub fn imagine(body: &Body) -> Result<State, Vec<Problem>> {
         let Some(resource) = imagined.remove(&declared.address.key()) else {
             continue;
         };
+        let mut attributes = resource.attributes.into_inner();
+        if let Some(place) = resource.identified_by {
+            attributes.insert(place, Value::from(resource.identifier.as_str()));
+        }
         state.resources.push(Deployed {
             address: declared.address.clone(),
             scope: declared.scope.clone(),
             identifier: Some(resource.identifier),
             declared: Some(resource.properties),
-            attributes: resource.attributes.into_inner(),
+            attributes,
             default_tags: declared.default_tags.clone(),
+            secrets: match declared.write_only.is_empty() {
+                true => LastSecrets::None,
+                false => LastSecrets::Known,
+            },
             write_only: declared.write_only.clone(),
         });
     }
     state.events = body.history.clone().unwrap_or_default();
     Ok(state)
+}
+
+/// Returns whether the write-only values of a declaration are those of what was imagined, which has them as they were declared.
+/// `properties` are those of the declaration with values in the place of references in these.
+pub fn has_same_values(deployed: &Deployed, declared: &Declared, properties: &Value) -> bool {
+    let mut places = deployed.write_only.union(&declared.write_only);
+    places.all(|place| {
+        let old = deployed
+            .declared
+            .as_ref()
+            .and_then(|old| old.pointer(place));
+        match (old, properties.pointer(place)) {
+            (Some(old), Some(new)) => json::equal(old, new),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    })
 }
 
 /// Whether a declared value is all there. On a circle it may still refer to another resource.
@@ -113,4 +145,10 @@ fn is_known(value: &Value) -> bool {
 
 fn stand_in(id: &ReferenceId, place: &str) -> String {
     format!("{id}#{place}")
+}
+
+/// Returns whether a text stands for an identifier or a property of a resource.
+pub(crate) fn is_stand_in(id: &ReferenceId, text: &str) -> bool {
+    let place = text.split_once('#').filter(|(at, _)| *at == id.to_string());
+    place.is_some()
 }

@@ -1,11 +1,9 @@
 //! What the pairs come to: moves, ambiguities, what is refused and what changes. Rules 4 and 5.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use crate::body::Declared;
 use crate::check::in_words;
 use crate::content::Sha;
-use crate::deployed::Deployed;
 use crate::history::{Compared, Course};
 use crate::names::Names;
 use crate::pairing::{Pairing, Standing, Unmappable};
@@ -14,15 +12,13 @@ use crate::puts::{puts, users};
 use crate::refactor::{
     Ambiguity, AmbiguityReason, Changes, Environment, Move, Refactor, RefusalCode, Refused,
 };
-use crate::resources::{Resources, Side};
+use crate::resources::Resources;
 
-/// Judges what was found. `has_same_secrets` tells whether the write-only values of a declaration are those that were
-/// last sent. What changes is put if `deployed` has what names in references mean.
+/// Judges what was found. What changes is put if `deployed` has what names in references mean.
 pub(crate) fn judge(
     resources: &Resources<'_>,
     pairing: &Pairing<'_>,
     compared: Compared,
-    has_same_secrets: &dyn Fn(&Deployed, &Declared) -> bool,
     deployed: Option<&Names>,
 ) -> Refactor {
     let graph = pairing.graph();
@@ -45,7 +41,7 @@ pub(crate) fn judge(
     judging.ambiguities();
     judging.left_over();
     judging.moves();
-    let changed = judging.changes(has_same_secrets);
+    let changed = judging.changes();
     if let Some(names) = deployed {
         let occupied = judging.occupied();
         let is_there = |resource: usize| occupied.contains(&resources.id(resource).key());
@@ -155,6 +151,19 @@ impl Judging<'_> {
                     };
                     self.taken(*deployed, *declared, other);
                 }
+                Unmappable::Unclear(steps) => {
+                    let message = "These addresses change places, and nothing tells whether they have done so already: the resources are neither as declared where they are, nor where they are to be. Say it as an event in `history`, which is made once.";
+                    let at = |address: usize| self.resources.at(address);
+                    let from: Vec<usize> = steps
+                        .iter()
+                        .filter_map(|step| at(step.from).deployed)
+                        .collect();
+                    let to: Vec<usize> = steps
+                        .iter()
+                        .filter_map(|step| at(step.to).declared)
+                        .collect();
+                    self.refuse(RefusalCode::MovesUnclear, &from, &to, message.to_owned());
+                }
             }
         }
     }
@@ -198,6 +207,9 @@ impl Judging<'_> {
             };
             self.is_ambiguous(&deployed, &declared, reason);
         }
+        for [deployed, declared] in self.pairing.uncompared() {
+            self.is_ambiguous(&deployed, &declared, AmbiguityReason::Identical);
+        }
         if self.pairing.is_unfinished {
             self.unfinished();
         }
@@ -226,11 +238,10 @@ impl Judging<'_> {
     /// Returns which resources have texts with parts that are not known yet, or refer to such a one, if nothing is known of them.
     fn unread(&self) -> Vec<bool> {
         let mut is_unread = vec![false; self.resources.count()];
-        let has_parts = |resource: &usize| {
-            let content = self.pairing.content(*resource);
-            content.is_some_and(|content| content.is_open)
-        };
-        let mut left: Vec<usize> = (0..is_unread.len()).filter(has_parts).collect();
+        let all = 0..is_unread.len();
+        let mut left: Vec<usize> = all
+            .filter(|resource| self.pairing.is_unread(*resource))
+            .collect();
         while let Some(resource) = left.pop() {
             if self.pairing.is_open(resource) && !is_unread[resource] {
                 is_unread[resource] = true;
@@ -268,11 +279,32 @@ impl Judging<'_> {
             sides
                 .iter_mut()
                 .for_each(|side| side.retain(|resource| self.is_left_over(*resource)));
-            let [deployed, declared] = &sides;
+            let [deployed, declared] = &self.elsewhere(sides);
             if !deployed.is_empty() && !declared.is_empty() {
                 self.between(deployed, declared);
             }
         }
+    }
+
+    /// Leaves out what is in the environment of all that is on the other side: there, write-only values tell them apart.
+    fn elsewhere(&self, sides: [Vec<usize>; 2]) -> [Vec<usize>; 2] {
+        let environments = |side: &[usize]| -> BTreeSet<usize> {
+            let side = side.iter();
+            side.map(|resource| self.resources.environment(*resource))
+                .collect()
+        };
+        let [old, new] = [environments(&sides[0]), environments(&sides[1])];
+        let [deployed, declared] = sides;
+        let kept = |side: Vec<usize>, others: &BTreeSet<usize>| {
+            let is_alone = |resource: &usize| {
+                let own = self.resources.environment(*resource);
+                others.iter().all(|other| *other == own)
+            };
+            side.into_iter()
+                .filter(|resource| !is_alone(resource))
+                .collect()
+        };
+        [kept(deployed, &new), kept(declared, &old)]
     }
 
     /// Returns what is left over by its content in any environment. What was refused at one address is the same on both
@@ -391,7 +423,7 @@ impl Judging<'_> {
     }
 
     /// Collects what changes, and returns the declared resources that a deployment puts.
-    fn changes(&mut self, has_same_secrets: &dyn Fn(&Deployed, &Declared) -> bool) -> Vec<usize> {
+    fn changes(&mut self) -> Vec<usize> {
         let mut changes = Changes::default();
         let mut changed = Vec::new();
         for deployed in self.resources.all_deployed() {
@@ -407,7 +439,7 @@ impl Judging<'_> {
             } else if let Standing::Same(deployed, _) = self.pairing.standing(declared)
                 && !self.is_named[declared]
                 && !self.pairing.is_kept(deployed, declared)
-                && self.is_changed(deployed, declared, has_same_secrets)
+                && self.is_changed(deployed, declared)
             {
                 changes.update.push(id.clone());
                 changed.push(declared);
@@ -417,12 +449,7 @@ impl Judging<'_> {
         changed
     }
 
-    fn is_changed(
-        &self,
-        deployed: usize,
-        declared: usize,
-        has_same_secrets: &dyn Fn(&Deployed, &Declared) -> bool,
-    ) -> bool {
+    fn is_changed(&self, deployed: usize, declared: usize) -> bool {
         let (Some(old), Some(new)) = (
             self.pairing.content(deployed),
             self.pairing.content(declared),
@@ -436,12 +463,8 @@ impl Judging<'_> {
                 .into_iter()
                 .all(|(old, new)| class(old.target) == class(new.target))
         };
-        let secrets = match (self.resources.side(deployed), self.resources.side(declared)) {
-            (Side::Deployed(deployed), Side::Declared(declared)) => {
-                has_same_secrets(deployed, declared)
-            }
-            _ => true,
-        };
-        old.digest != new.digest || !refers_to_the_same() || !secrets
+        old.digest != new.digest
+            || !refers_to_the_same()
+            || !self.pairing.has_same_secrets(deployed, declared)
     }
 }

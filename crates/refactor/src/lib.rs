@@ -8,7 +8,7 @@
 //!
 //! Two resources are compared within their *environment*, the account and region, and their type. What is compared of
 //! them is their *content*: the declaration of the last put, and the one of the body, without write-only values, nulls
-//! and default tags. A reference to another compared resource is a slot in the content, with the attribute that is
+//! and default tags. Among resources of equal contents, the write-only values are compared too. A reference to another compared resource is a slot in the content, with the attribute that is
 //! referred to. What is deployed has AWS's values in these places: a text that is the identifier or a read-only property
 //! of exactly one compared resource is a reference to it. The digest of a resource is the SHA-256 of its environment, its
 //! type and its content, with the digests of what it refers to.
@@ -45,8 +45,11 @@ mod problem;
 mod puts;
 mod refactor;
 mod resources;
+mod secrets;
 mod settled;
 mod values;
+
+use serde_json::Value;
 
 use crate::content::Reader;
 use crate::pairing::Pairing;
@@ -55,8 +58,8 @@ use crate::values::Values;
 
 pub use body::{Base, Body, Declared, Event, Group, Mapping, OnAmbiguity};
 pub use check::RESOURCES_MAX;
-pub use deployed::{Deployed, State};
-pub use imagined::imagine;
+pub use deployed::{Deployed, LastSecrets, State};
+pub use imagined::{has_same_values, imagine};
 pub use problem::{Problem, ProblemCode};
 pub use puts::Put;
 pub use refactor::{
@@ -64,27 +67,27 @@ pub use refactor::{
     RefusalCode, Refused,
 };
 
-/// Tells what moves where. `has_same_secrets` says whether the write-only values of a declaration are those of the last
-/// put of what it turns out to be; only who has the keys of their digests can.
+/// Tells what moves where. `has_same_secrets` says whether the write-only values of a declaration, whose properties are given
+/// with values in the place of references in these, are those of the last put of a deployed resource; only who has the keys
+/// of their digests can.
 ///
 /// Fails with all that is wrong with the body.
 pub fn refactor(
     state: &State,
     body: &Body,
-    has_same_secrets: impl Fn(&Deployed, &Declared) -> bool,
+    has_same_secrets: impl Fn(&Deployed, &Declared, &Value) -> bool,
 ) -> Result<Refactor, Vec<Problem>> {
     let mut resources = Resources::of(&state.resources, &body.resources);
     let checked = check::check(state, body, &mut resources)?;
     let compared = history::compare(&state.events, body.history.as_deref());
     let values = Values::of(&resources);
     let reader = Reader::new(&resources, &values, &checked.names);
-    let mut pairing = Pairing::new(&resources, reader, &checked.is_excluded);
+    let mut pairing = Pairing::new(&resources, reader, &checked.is_excluded, &has_same_secrets);
     pairing.find(&checked, compared.course);
     Ok(judgement::judge(
         &resources,
         &pairing,
         compared,
-        &has_same_secrets,
         body.deploy.then_some(&checked.names),
     ))
 }

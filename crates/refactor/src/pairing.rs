@@ -2,12 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use serde_json::Value;
+use ucp_model::json;
+
+use crate::body::Declared;
 use crate::check::{Checked, Step};
 use crate::content::{Content, Reader, Sha, Slot, sha};
+use crate::deployed::{Deployed, LastSecrets};
 use crate::history::Course;
 use crate::partition::{By, Colour, Graph, Partition};
 use crate::refactor::Reason;
-use crate::resources::Resources;
+use crate::resources::{Resources, Side};
+use crate::secrets::{DIGEST_CHARS, Secrets, Told};
 use crate::settled::Settled;
 
 /// How often everything is looked at for what follows from what was found, at least. Each time, all that follows from contents
@@ -35,18 +41,26 @@ pub(crate) enum Unmappable {
     Missing(Step),
     /// Another resource is to move to the same address.
     Taken { deployed: usize, declared: usize },
+    /// Nothing tells whether these, which are a circle, were made already.
+    Unclear(Vec<Step>),
 }
 
+/// Whether the write-only values of a declaration, with these properties, are those of the last put of a deployed resource.
+pub(crate) type HasSameSecrets<'a> = &'a dyn Fn(&Deployed, &Declared, &Value) -> bool;
+
 /// Which resources are the same.
-#[derive(Debug)]
 pub(crate) struct Pairing<'a> {
     resources: &'a Resources<'a>,
     reader: Reader<'a>,
     is_excluded: &'a [bool],
     standing: Vec<Standing>,
     contents: Vec<Option<Content>>,
-    /// The digests of the contents, with their references open.
+    /// The digests of the contents, with their references open, and of the write-only values.
     digests: Vec<Option<Sha>>,
+    has_same_secrets: HasSameSecrets<'a>,
+    secrets: Secrets,
+    /// What each has to know before its write-only values are known.
+    awaited: Vec<Vec<usize>>,
     /// Those of which all that they refer to is known.
     settled: Settled,
     /// Those that refer to something that has become known since they were read.
@@ -67,6 +81,7 @@ impl<'a> Pairing<'a> {
         resources: &'a Resources<'a>,
         reader: Reader<'a>,
         is_excluded: &'a [bool],
+        has_same_secrets: HasSameSecrets<'a>,
     ) -> Self {
         Self {
             resources,
@@ -75,6 +90,9 @@ impl<'a> Pairing<'a> {
             standing: vec![Standing::Open; resources.count()],
             contents: Vec::new(),
             digests: Vec::new(),
+            has_same_secrets,
+            secrets: Secrets::default(),
+            awaited: vec![Vec::new(); resources.count()],
             settled: Settled::of(resources.count()),
             stale: BTreeSet::new(),
             is_unfinished: false,
@@ -91,7 +109,9 @@ impl<'a> Pairing<'a> {
         self.contents.resize(self.resources.count(), None);
         self.digests.resize(self.resources.count(), None);
         let count = self.resources.count();
-        (0..count).for_each(|resource| self.read(resource));
+        for resource in 0..count {
+            self.read(resource);
+        }
         for resource in 0..count {
             let targets = self.targets(resource);
             targets.for_each(|target| self.settled.refers(resource, target));
@@ -140,11 +160,108 @@ impl<'a> Pairing<'a> {
         }
     }
 
-    fn read(&mut self, resource: usize) {
+    /// Reads a resource. Returns the deployed ones that have another digest by that.
+    fn read(&mut self, resource: usize) -> Vec<usize> {
         let same_as = |declared| self.same_as(declared);
         self.contents[resource] = self.reader.content(resource, &same_as);
         let environment = self.resources.scope(resource).key();
-        self.digests[resource] = self.digest_in(resource, environment.as_bytes());
+        let content = self.digest_in(resource, environment.as_bytes());
+        let (digest, same) = match (content, self.resources.side(resource)) {
+            (Some(content), Side::Deployed(deployed)) => match deployed.secrets {
+                LastSecrets::None => (Some(content), Vec::new()),
+                LastSecrets::Known => (Some(self.secrets.add(content, resource)), Vec::new()),
+                LastSecrets::Unknown => (None, Vec::new()),
+            },
+            (Some(content), Side::Declared(declared)) if !declared.write_only.is_empty() => {
+                self.read_secrets(resource, declared, content)
+            }
+            (content, _) => (content, Vec::new()),
+        };
+        self.digests[resource] = digest;
+        for deployed in &same {
+            self.digests[*deployed] = digest;
+        }
+        same
+    }
+
+    /// Returns the digest of a declared resource with its write-only values, and the deployed ones of that digest that are new.
+    fn read_secrets(
+        &mut self,
+        resource: usize,
+        declared: &'a Declared,
+        content: Sha,
+    ) -> (Option<Sha>, Vec<usize>) {
+        let same_as = |declared| self.same_as(declared);
+        let properties = match self.reader.with_secrets(resource, declared, &same_as) {
+            Ok(properties) => properties,
+            Err(awaited) => {
+                self.awaited[resource] = awaited;
+                return (None, Vec::new());
+            }
+        };
+        self.awaited[resource].clear();
+        let (mut values, mut cost) = (Vec::new(), 0);
+        for place in &declared.write_only {
+            let value = properties.pointer(place).map(json::canonical);
+            let value = value.unwrap_or_default();
+            cost += 1 + value.len() / DIGEST_CHARS;
+            values.push((place, value));
+        }
+        let values = values
+            .iter()
+            .flat_map(|(place, value)| [place.as_bytes(), value.as_bytes()]);
+        let values = sha(values);
+        let resources = self.resources;
+        let has_same = |deployed: usize| match resources.side(deployed) {
+            Side::Deployed(deployed) => (self.has_same_secrets)(deployed, declared, &properties),
+            Side::Declared(_) => false,
+        };
+        let told = self
+            .secrets
+            .tell(content, (resource, values), cost, has_same);
+        match told {
+            Told::Digest(digest, same) => (Some(digest), same),
+            Told::Nothing => (None, Vec::new()),
+        }
+    }
+
+    /// Returns whether the write-only values of a declared resource are those that were last put of a deployed one.
+    pub(crate) fn has_same_secrets(&self, deployed: usize, declared: usize) -> bool {
+        let (Side::Deployed(old), Side::Declared(new)) =
+            (self.resources.side(deployed), self.resources.side(declared))
+        else {
+            return true;
+        };
+        if old.secrets == LastSecrets::None && new.write_only.is_empty() {
+            return true;
+        }
+        let same_as = |declared| self.same_as(declared);
+        let properties = self.reader.with_secrets(declared, new, &same_as);
+        properties.is_ok_and(|properties| (self.has_same_secrets)(old, new, &properties))
+    }
+
+    /// Returns deployed and declared resources of equal contents whose write-only values were not compared.
+    pub(crate) fn uncompared(&self) -> Vec<[Vec<usize>; 2]> {
+        let open = |side: &[usize]| -> Vec<usize> {
+            let open = side
+                .iter()
+                .copied()
+                .filter(|resource| self.is_open(*resource));
+            open.collect::<BTreeSet<usize>>().into_iter().collect()
+        };
+        let sides = self.secrets.uncompared().map(|sides| sides.map(open));
+        let mut sides: Vec<[Vec<usize>; 2]> = sides.collect();
+        sides.retain(|sides| sides.iter().all(|side| !side.is_empty()));
+        sides.sort_unstable();
+        sides
+    }
+
+    /// Returns whether a resource has values that are not known yet, since what they refer to is not.
+    pub(crate) fn is_unread(&self, resource: usize) -> bool {
+        let has_parts = self
+            .content(resource)
+            .is_some_and(|content| content.is_open);
+        has_parts || !self.awaited[resource].is_empty()
     }
 
     fn pair(&mut self, (deployed, declared, reason): Candidate) {
@@ -181,7 +298,9 @@ impl<'a> Pairing<'a> {
     fn refresh(&mut self, user: usize) {
         self.stale.remove(&user);
         if self.resources.is_declared(user) {
-            self.read(user);
+            let same = self.read(user);
+            same.into_iter()
+                .for_each(|deployed| self.classify(deployed));
             let targets = self.targets(user);
             let deployed = targets.filter(|target| !self.resources.is_declared(*target));
             deployed.for_each(|target| self.settled.refers(user, target));
@@ -189,11 +308,14 @@ impl<'a> Pairing<'a> {
         self.classify(user);
     }
 
-    /// Returns what a resource refers to.
+    /// Returns what a resource refers to, but for its write-only values that are known.
     fn targets(&self, resource: usize) -> std::vec::IntoIter<usize> {
         let content = self.content(resource);
         let slots = content.map_or(&[][..], |content| &content.slots);
-        let targets: Vec<usize> = slots.iter().map(|slot| slot.target).collect();
+        let slots = slots.iter().map(|slot| slot.target);
+        let targets: Vec<usize> = slots
+            .chain(self.awaited[resource].iter().copied())
+            .collect();
         targets.into_iter()
     }
 
@@ -247,7 +369,8 @@ impl<'a> Pairing<'a> {
                 make(&mut at, steps);
             }
         }
-        for missing in make(&mut at, &checked.moves) {
+        let moves = self.to_make(&checked.moves, &at);
+        for missing in make(&mut at, &moves) {
             if let Some(declared) = self.resources.at(missing.to).declared {
                 self.standing[declared] = Standing::Aside;
             }
@@ -266,6 +389,64 @@ impl<'a> Pairing<'a> {
                 }
             }
         }
+    }
+
+    /// Returns the moves that are to be made. Those that follow each other are judged together, by what is there before: what was
+    /// made already is not made again.
+    fn to_make(&mut self, moves: &[Step], at: &HashMap<usize, Vec<usize>>) -> Vec<Step> {
+        let from: HashMap<usize, &Step> = moves.iter().map(|step| (step.from, step)).collect();
+        let to: BTreeSet<usize> = moves.iter().map(|step| step.to).collect();
+        let (first, rest): (Vec<&Step>, Vec<&Step>) =
+            moves.iter().partition(|step| !to.contains(&step.from));
+        let (mut is_seen, mut kept) = (BTreeSet::new(), Vec::new());
+        for step in first.into_iter().chain(rest) {
+            let mut way = Vec::new();
+            let mut next = Some(step);
+            while let Some(step) = next.filter(|step| is_seen.insert(step.from)) {
+                way.push(step.clone());
+                next = from.get(&step.to).copied();
+            }
+            let (Some(first), Some(last)) = (way.first(), way.last()) else {
+                continue;
+            };
+            // What is said to stay is no circle.
+            let is_circle = first.from == last.to && way.len() > 1;
+            let stays = |step: &Step| self.is_as_declared(at.get(&step.to), step.to);
+            let comes = |step: &Step| self.is_as_declared(at.get(&step.from), step.to);
+            let is_made = match is_circle {
+                true => way.iter().all(stays),
+                false => !at.contains_key(&first.from) && stays(last),
+            };
+            match is_made {
+                true => {}
+                false if is_circle && !way.iter().all(comes) => {
+                    for step in &way {
+                        let ends = [
+                            self.resources.at(step.to).declared,
+                            self.resources.at(step.from).deployed,
+                        ];
+                        for end in ends.into_iter().flatten() {
+                            self.standing[end] = Standing::Aside;
+                        }
+                    }
+                    self.unmappable.push(Unmappable::Unclear(way));
+                }
+                false => kept.extend(way),
+            }
+        }
+        kept
+    }
+
+    /// Returns whether one of these deployed resources has the content of what is declared at an address, as far as that is known
+    /// before anything is paired.
+    fn is_as_declared(&self, deployed: Option<&Vec<usize>>, address: usize) -> bool {
+        let digest = |resource: usize| {
+            let content = self.reader.content(resource, &|_| None);
+            content.map(|content| content.digest)
+        };
+        let declared = self.resources.at(address).declared.and_then(digest);
+        let mut deployed = deployed.into_iter().flatten().copied().filter_map(digest);
+        declared.is_some_and(|declared| deployed.any(|deployed| deployed == declared))
     }
 
     /// Rule 2: who declares an identifier is the resource that has it.
@@ -542,10 +723,6 @@ impl<'a> Pairing<'a> {
                 self.resources.type_of(resource),
             )
         };
-        let is_unfinished = |resource: usize| {
-            self.content(resource)
-                .is_some_and(|content| content.is_open)
-        };
         let mut with_digest: HashMap<(bool, Sha), usize> = HashMap::new();
         let mut unfinished: HashMap<(usize, usize), usize> = HashMap::new();
         for resource in (0..self.resources.count()).filter(|resource| self.is_open(*resource)) {
@@ -553,7 +730,7 @@ impl<'a> Pairing<'a> {
                 let key = (self.resources.is_declared(resource), digest);
                 *with_digest.entry(key).or_default() += 1;
             }
-            if is_unfinished(resource) {
+            if self.is_unread(resource) {
                 *unfinished.entry(kind(resource)).or_default() += 1;
             }
         }

@@ -139,6 +139,10 @@ pub enum RefusalCode {
     TargetTaken,
     /// Nothing is deployed at either address.
     SourceMissing,
+    /// Nothing tells whether resources that are to change places have done so already.
+    MovesUnclear,
+    /// It belongs to a service instance, whose orders look for it where it is.
+    OfAnInstance,
     /// The groups have had other events than the history has.
     HistoryDiverged,
 }
@@ -151,6 +155,8 @@ impl RefusalCode {
             RefusalCode::RegionChanges => "RegionChanges",
             RefusalCode::TargetTaken => "TargetTaken",
             RefusalCode::SourceMissing => "SourceMissing",
+            RefusalCode::MovesUnclear => "MovesUnclear",
+            RefusalCode::OfAnInstance => "OfAnInstance",
             RefusalCode::HistoryDiverged => "HistoryDiverged",
         }
     }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use ucp_model::json;
 
 use crate::deployed::Deployed;
+use crate::imagined::is_stand_in;
 use crate::resources::{Resources, Side};
 
 /// The attribute that is the identifier. No property has this pointer.
@@ -80,16 +81,30 @@ fn texts(deployed: &Deployed) -> Vec<(&str, &str)> {
     identifier.into_iter().chain(attributes).collect()
 }
 
-/// Returns those of a resource's texts that its own declaration has.
+/// Returns those of a resource's texts that its own declaration has, and that AWS did not assign.
 fn told<'d>(deployed: &'d Deployed, own: &[(&str, &'d str)]) -> HashSet<&'d str> {
     let own: HashSet<&str> = own.iter().map(|(_, text)| *text).collect();
     let mut told = HashSet::new();
     if let Some(declared) = &deployed.declared {
         json::walk(declared, |_, value| {
-            told.extend(value.as_str().filter(|text| own.contains(text)));
+            let told_here = |text: &&str| own.contains(text) && !is_assigned(deployed, text);
+            told.extend(value.as_str().filter(told_here));
         });
     }
     told
+}
+
+/// Returns whether a text that a resource has in its own declaration can only be AWS's: an ARN, or an identifier that is a read-only
+/// property too. What declares it refers to itself.
+fn is_assigned(deployed: &Deployed, text: &str) -> bool {
+    let is_identifier = deployed
+        .identifier
+        .as_ref()
+        .is_some_and(|identifier| identifier.as_str() == text);
+    let mut attributes = deployed.attributes.values();
+    text.starts_with("arn:")
+        || is_identifier && attributes.any(|value| value.as_str() == Some(text))
+        || is_stand_in(&deployed.address, text)
 }
 
 /// Finds attributes that have the same value on all resources of their type.

@@ -305,3 +305,38 @@ async fn an_id_is_free_again_however_it_is_spelled(world: &World) {
     delete(world, "abc", LOGS, SMALL).await;
     assert!(world.aws.resources().is_empty());
 }
+
+/// A refactor leaves alone what the orders of an instance look for.
+#[apply(on_every_store)]
+async fn what_belongs_to_an_instance_does_not_move(world: &World) {
+    logs(world, "one", json!({})).await;
+    let group = GROUP.split('?').next().expect("a path");
+    let listed = world
+        .get(&format!("{group}/resources?api-version=2023-10-01-preview"))
+        .await;
+    let name = listed.body["value"][0]["name"]
+        .as_str()
+        .expect("a name")
+        .to_owned();
+    let declared = json!([{"alias": "taken", "type": "AWS.Logs/LogGroup", "properties": {}}]);
+    let moves =
+        json!([{"from": format!("AWS.Logs/LogGroup/{name}"), "to": "AWS.Logs/LogGroup/taken"}]);
+    let scope = format!(
+        "/planes/aws/aws/accounts/{}/regions/{}",
+        ucp_testkit::ACCOUNT,
+        ucp_testkit::REGION
+    );
+    let body = |mode: &str| {
+        json!({"mode": mode, "scope": scope, "resources": declared, "moves": moves}).to_string()
+    };
+    let path = format!("{group}/:refactor");
+    let plan = world
+        .call("POST", &path, &body("plan"))
+        .await
+        .expect(200)
+        .body;
+    assert_eq!(plan["refused"][0]["code"], "OfAnInstance", "{plan}");
+    assert_eq!(plan["moves"], json!([]), "{plan}");
+    let refused = world.call("POST", &path, &body("apply")).await.expect(409);
+    assert_eq!(refused.code(), "RefactorRefused");
+}

@@ -79,3 +79,42 @@ async fn what_is_not_as_it_was_seen_is_not_done(world: &World) {
         .await
         .expect(200);
 }
+
+/// A function is in its code, and a database behind its password.
+#[apply(on_every_store)]
+async fn write_only_values_tell_resources_apart(world: &World) {
+    const DATABASE: &str = "AWS.RDS/DBInstance";
+    let database = |password: &str| {
+        json!({"Engine": "postgres", "DBInstanceClass": "db.t3.micro", "AllocatedStorage": "20",
+            "MasterUsername": "app", "MasterUserPassword": password})
+    };
+    world
+        .put_and_settle(DATABASE, "orders", database("Passw0rd1"))
+        .await;
+    world
+        .put_and_settle(DATABASE, "users", database("Passw0rd2"))
+        .await;
+    let of = |mode: &str, all: &[(&str, &str)]| {
+        let all = all.iter();
+        let all = all.map(|(alias, word)| resource(alias, DATABASE, database(word)));
+        body(mode, &[(OLD, all.collect())])
+    };
+    // One leaves, and another one comes.
+    let other = [("billing", "Other0pass"), ("users", "Passw0rd2")];
+    let plan = refactor(world, &of("plan", &other)).await;
+    assert_eq!(moves(&plan).len(), 0, "{plan}");
+    let changes = &plan["changes"];
+    let address = |alias: &str| super::address(OLD, DATABASE, alias).replace("Groups", "groups");
+    assert_eq!(changes["create"], json!([address("billing")]));
+    assert_eq!(changes["undeclared"], json!([address("orders")]));
+    // Each gets the alias that the other one does not have.
+    let renamed = [("accounts", "Passw0rd2"), ("sales", "Passw0rd1")];
+    let applied = refactor(world, &of("apply", &renamed)).await;
+    let expected = [("orders", "sales"), ("users", "accounts")];
+    let expected = expected.map(|(from, to)| {
+        let [from, to] = [from, to].map(|alias| format!("rg/aws.rds/dbinstance/{alias}"));
+        (from, to, "Digest".to_owned())
+    });
+    assert_eq!(moves(&applied), expected);
+    assert_eq!(applied["changes"]["update"], json!([]));
+}

@@ -48,10 +48,12 @@ async fn who_may_change_all_groups_may_move(kind: StoreKind) {
         assert_eq!(refused.code(), "AuthorizationFailed");
     }
     // Who may read is told, but not of secrets, and moves nothing.
-    let plan = post_as(&world, "eve", PLANE, &declared("plan", &name))
-        .await
-        .expect(200)
-        .body;
+    let plan = declared("plan", &name);
+    let plan = post_as(&world, "eve", PLANE, &plan).await.expect(200).body;
+    assert_eq!(moves(&plan).len(), 0, "nothing tells that it is the same");
+    let told = json!({"moves": [{"from": "rg/AWS.SecretsManager/Secret/a", "to": "web/AWS.SecretsManager/Secret/b"}]});
+    let plan = with(declared("plan", &name), told);
+    let plan = post_as(&world, "eve", PLANE, &plan).await.expect(200).body;
     assert_eq!(moves(&plan).len(), 1);
     post_as(&world, "eve", PLANE, &declared("plan", &secret))
         .await
@@ -79,7 +81,7 @@ async fn who_may_change_all_groups_may_move(kind: StoreKind) {
         .expect(404);
     let records =
         format!("/planes/radius/local/providers/System.Resources/refactors?{API}&group={OLD}");
-    for (who, count) in [("eve", 1), ("bob", 0)] {
+    for (who, count) in [("eve", 2), ("bob", 0)] {
         let listed = world
             .call_as(who, "GET", &records, "")
             .await

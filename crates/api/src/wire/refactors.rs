@@ -104,7 +104,7 @@ struct RefusedBody {
     from: Vec<String>,
     /// What is declared, by reference id.
     to: Vec<String>,
-    /// `AccountChanges`, `RegionChanges`, `TargetTaken`, `SourceMissing` or `HistoryDiverged`.
+    /// `AccountChanges`, `RegionChanges`, `TargetTaken`, `SourceMissing`, `MovesUnclear`, `OfAnInstance` or `HistoryDiverged`.
     #[schema(example = "RegionChanges")]
     code: String,
     /// What is wrong, and what to do.

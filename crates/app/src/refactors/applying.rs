@@ -170,6 +170,7 @@ impl App {
             let type_name = &it.from.type_name;
             caller.judge_type(Right::Write, &it.scope, type_name, "move/action")?;
         }
+        self.judge_instances(&content.moves).await?;
         self.admit_moves(content).await?;
         let mut named = content.named.iter();
         let keeps_plan_policy = !named.all(|group| caller.may_lower_policy(group));

@@ -9,9 +9,9 @@ use ucp_model::{
     Baseline, Detail, ErrorCode, Failure, GroupId, Identifier, Lineage, Reference, ReferenceId,
     ResourceGroup, Scope, TypeName, json,
 };
-use ucp_plan::Desired;
+use ucp_plan::digests;
 use ucp_refactor::{Base, Body, Declared, Deployed, Group, RESOURCES_MAX, Refactor, State};
-use ucp_schema::{Declaration, IdentifierOutcome, PROVISIONING_STATE, ResourceSchema};
+use ucp_schema::{IdentifierOutcome, PROVISIONING_STATE, ResourceSchema};
 use ucp_seal::Keys;
 use ucp_store::REFACTORS_MAX;
 
@@ -137,11 +137,12 @@ impl App {
         let compare = move || sides.compare();
         let compared = self.parts.pool.run_unless_quick(is_quick, compare);
         let Compared {
-            refactor,
+            mut refactor,
             references,
             history: given,
             puts,
         } = compared.await??;
+        self.keep_instances(&mut refactor, &references).await?;
         declared.history = given;
         Ok(Found {
             refactor,
@@ -324,6 +325,7 @@ fn given(
             address,
             scope: resource.put.scope.clone(),
             identifier: identifier.or(told),
+            identified_by: None,
             properties,
             default_tags: Value::Null,
             write_only: BTreeSet::new(),
@@ -399,7 +401,9 @@ impl Sides {
         let compared: Vec<Deployed> = references
             .iter()
             .zip(&deployed)
-            .map(|(reference, typed)| compared(reference, typed.schema.as_ref(), &default_tags))
+            .map(|(reference, typed)| {
+                compared(reference, typed.schema.as_ref(), &default_tags, &keys)
+            })
             .collect();
         let mut schemas = HashMap::new();
         let mut declared = Vec::with_capacity(given.len());
@@ -433,12 +437,12 @@ impl Sides {
             resources: compared,
             events,
         };
-        let has_same_secrets = |deployed: &Deployed, declared: &Declared| {
+        let has_same_secrets = |deployed: &Deployed, declared: &Declared, properties: &Value| {
             let schema = schemas.get(&declared.address.key());
             let reference = references.get(&deployed.address.key());
             match (schema, reference) {
                 (Some(schema), Some(reference)) => {
-                    has_same_secrets(reference, declared, schema, &keys)
+                    has_same_secrets(reference, properties, schema, &keys)
                 }
                 _ => false,
             }
@@ -507,22 +511,17 @@ impl Sides {
 /// Returns whether the write-only values of a declaration are those that were last put.
 fn has_same_secrets(
     reference: &Reference,
-    declared: &Declared,
+    properties: &Value,
     schema: &ResourceSchema,
     keys: &Keys,
 ) -> bool {
     let none = Baseline::default();
     let last = reference.baseline.as_ref().unwrap_or(&none);
-    if last.digests.is_empty() && declared.write_only.is_empty() {
-        return true;
-    }
     let lineage: &Lineage = &reference.lineage;
-    let desired = Desired::new(
-        Declaration::stored(declared.properties.clone()),
-        schema,
-        |pattern, value| keys.digest.digest(lineage, pattern, value),
-    );
-    last.unconfirmed.is_empty() && desired.baseline.digests == last.digests
+    let declared = digests(properties, schema, |pattern, value| {
+        keys.digest.digest(lineage, pattern, value)
+    });
+    last.unconfirmed.is_empty() && declared == last.digests
 }
 
 /// Returns the identifier that the properties tell.

@@ -5,9 +5,12 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use ucp_model::{ErrorCode, Failure, Reference, ResourceGroup, json as model_json, pointer};
-use ucp_refactor::{Deployed, RESOURCES_MAX};
+use ucp_model::{
+    Baseline, Digest, ErrorCode, Failure, Reference, ResourceGroup, json as model_json, pointer,
+};
+use ucp_refactor::{Deployed, LastSecrets, RESOURCES_MAX};
 use ucp_schema::{Classes, ResourceSchema};
+use ucp_seal::Keys;
 
 use crate::intake::no_such_group;
 use crate::{App, Rejection};
@@ -124,6 +127,7 @@ pub(super) fn compared(
     reference: &Reference,
     schema: Option<&Arc<ResourceSchema>>,
     default_tags: &DefaultTags,
+    keys: &Keys,
 ) -> Deployed {
     let declared = reference
         .baseline
@@ -141,6 +145,25 @@ pub(super) fn compared(
         declared,
         // A baseline has none.
         write_only: BTreeSet::new(),
+        secrets: secrets(reference, keys),
+    }
+}
+
+/// Returns what is known of the write-only values that were last put.
+fn secrets(reference: &Reference, keys: &Keys) -> LastSecrets {
+    let Some(Baseline {
+        digests,
+        unconfirmed,
+        ..
+    }) = &reference.baseline
+    else {
+        return LastSecrets::None;
+    };
+    let has_key = |digest: &Digest| digest.key_id == keys.digest.id();
+    match digests.values().all(has_key) && unconfirmed.is_empty() {
+        true if digests.is_empty() => LastSecrets::None,
+        true => LastSecrets::Known,
+        false => LastSecrets::Unknown,
     }
 }
 

@@ -6,6 +6,7 @@ mod deployed;
 mod deploying;
 mod found;
 mod history;
+mod instances;
 mod recording;
 mod records;
 

@@ -1,6 +1,9 @@
 //! What is compared: declarations, and references in them.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
+use ucp_refactor::{Body, Declared, Deployed, LastSecrets, State};
 
 use crate::world::*;
 
@@ -47,7 +50,9 @@ fn nulls_write_only_values_and_default_tags_are_left_out() {
     );
     new.properties["Secret"] = json!({"Word": "w"});
     new.write_only.insert("/Secret/Word".to_owned());
-    old.declared.as_mut().unwrap()["Secret"] = json!({});
+    old.declared.as_mut().unwrap()["Secret"] = json!({"Word": "w"});
+    old.write_only.insert("/Secret/Word".to_owned());
+    old.secrets = LastSecrets::Known;
     let refactor = judged(&state(vec![old.clone()]), &body(vec![new.clone()], &[]));
     assert_moves(
         &refactor,
@@ -56,6 +61,8 @@ fn nulls_write_only_values_and_default_tags_are_left_out() {
 
     // Where only default tags are declared, there is no list of them.
     old.declared = Some(json!({"n": 1, "Tags": [{"Key": "team", "Value": "x"}]}));
+    (old.secrets, old.write_only) = (LastSecrets::None, BTreeSet::new());
+    new.write_only = BTreeSet::new();
     new.properties = json!({"n": 1});
     let only = judged(&state(vec![old.clone()]), &body(vec![new.clone()], &[]));
     assert_eq!(moves(&only).len(), 1);
@@ -71,29 +78,102 @@ fn nulls_write_only_values_and_default_tags_are_left_out() {
     assert!(moves(&mine).is_empty());
 }
 
-#[test]
-fn write_only_values_count_for_update() {
-    let state = state(vec![deployed(
-        "s/AWS.SQS/Queue/a",
-        "q-1",
-        json!({"n": 1}),
-        json!({}),
-    )]);
-    let mut new = declared("s/AWS.SQS/Queue/b", json!({"n": 1, "Word": "w"}));
+/// A database with a password.
+fn database(alias: &str, word: &str) -> (Deployed, Declared) {
+    let properties = json!({"n": 1, "Word": word});
+    let at = format!("s/AWS.SQS/Queue/{alias}");
+    let mut old = deployed(&at, &format!("id-{alias}"), properties.clone(), json!({}));
+    let mut new = declared(&at, properties);
+    old.write_only.insert("/Word".to_owned());
     new.write_only.insert("/Word".to_owned());
-    let body = body(vec![new], &[]);
-    let same = ucp_refactor::refactor(&state, &body, |_, _| true).unwrap();
-    assert_eq!(changes(&same), [vec![], vec![], vec![] as Vec<String>]);
-    let other = ucp_refactor::refactor(&state, &body, |old, new| {
-        assert_eq!(
-            (old.address.alias.as_str(), new.address.alias.as_str()),
-            ("a", "b")
-        );
-        false
-    })
-    .unwrap();
-    assert_eq!(moves(&other).len(), 1);
-    assert_eq!(changes(&other)[1], ["s/AWS.SQS/Queue/b"]);
+    old.secrets = LastSecrets::Known;
+    (old, new)
+}
+
+fn databases(old: &[(&str, &str)], new: &[(&str, &str)]) -> (State, Body) {
+    let old = old.iter().map(|(alias, word)| database(alias, word).0);
+    let new = new.iter().map(|(alias, word)| database(alias, word).1);
+    (state(old.collect()), body(new.collect(), &[]))
+}
+
+#[test]
+fn a_write_only_value_that_is_another_is_an_update_in_place() {
+    let (state, body) = databases(&[("a", "x")], &[("a", "y")]);
+    let refactor = judged(&state, &body);
+    assert_moves(&refactor, &[]);
+    assert_eq!(changes(&refactor)[1], ["s/AWS.SQS/Queue/a"]);
+}
+
+#[test]
+fn what_has_other_write_only_values_is_another() {
+    let (mut state, mut body) = databases(&[("a", "x")], &[("b", "y")]);
+    let [create, update, undeclared] = changes(&judged(&state, &body));
+    assert_eq!(create, ["s/AWS.SQS/Queue/b"]);
+    assert_eq!(update, [""; 0]);
+    assert_eq!(undeclared, ["s/AWS.SQS/Queue/a"]);
+    assert!(
+        refused(&judged(&state, &body)).is_empty(),
+        "it is in one region"
+    );
+    // Nothing is said where nothing is known, or was put.
+    body.resources[0].properties["Word"] = json!("x");
+    assert_eq!(moves(&judged(&state, &body)).len(), 1);
+    for secrets in [LastSecrets::Unknown, LastSecrets::None] {
+        state.resources[0].secrets = secrets;
+        assert_moves(&judged(&state, &body), &[]);
+    }
+    body.moves = mappings(&[("s/AWS.SQS/Queue/a", "s/AWS.SQS/Queue/b")]);
+    assert_eq!(moves(&judged(&state, &body)).len(), 1);
+}
+
+#[test]
+fn write_only_values_tell_resources_of_one_content_apart() {
+    let (state, body) = databases(
+        &[("a", "x"), ("b", "y"), ("c", "z"), ("d", "z")],
+        &[("e", "y"), ("f", "x"), ("g", "z"), ("h", "z")],
+    );
+    let refactor = judged(&state, &body);
+    assert_eq!(
+        moves(&refactor),
+        [
+            "s/AWS.SQS/Queue/a → s/AWS.SQS/Queue/f: Digest",
+            "s/AWS.SQS/Queue/b → s/AWS.SQS/Queue/e: Digest",
+        ],
+    );
+    assert_eq!(
+        ambiguities(&refactor),
+        ["s/AWS.SQS/Queue/c s/AWS.SQS/Queue/d | s/AWS.SQS/Queue/g s/AWS.SQS/Queue/h: Identical"]
+    );
+}
+
+/// The code of a function is in a bucket of the same body.
+#[test]
+fn a_reference_in_a_write_only_value_is_its_value() {
+    let arn = json!({"/Arn": "arn-1"});
+    let of = |name: &str| json!({"$reference": format!("AWS.SNS/Topic/{name}#/Arn")});
+    for (word, old_word, is_found) in [
+        (of("new"), json!("arn-1"), true),
+        (
+            json!({"Of": {"$concat": [of("new"), "/x"]}}),
+            json!({"Of": "arn-1/x"}),
+            true,
+        ),
+        (of("new"), json!("arn-2"), false),
+        (of("other"), json!("arn-1"), false),
+    ] {
+        let (mut old, mut new) = database("a", "x");
+        new.address = address("s/AWS.SQS/Queue/b");
+        old.declared.as_mut().unwrap()["Word"] = old_word;
+        new.properties["Word"] = word;
+        let bucket = deployed("s/AWS.SNS/Topic/old", "t-1", json!({"n": 7}), arn.clone());
+        let renamed = declared("s/AWS.SNS/Topic/new", json!({"n": 7}));
+        let other = declared("s/AWS.SNS/Topic/other", json!({"n": 8}));
+        let state = state(vec![bucket, old]);
+        let refactor = judged(&state, &body(vec![new, renamed, other], &[]));
+        assert_eq!(moves(&refactor).len(), 1 + usize::from(is_found));
+        assert!(ambiguities(&refactor).is_empty());
+        assert!(changes(&refactor)[1].is_empty());
+    }
 }
 
 /// Two queues, told apart by their content, and a topic that has `old` of the first one, and then `new`. Everything is
@@ -287,4 +367,35 @@ fn a_value_that_a_resource_declares_itself_is_no_reference_to_it() {
             "s/AWS.SQS/Queue/b → s/AWS.SQS/Queue/c: Digest",
         ],
     );
+}
+
+/// By the value that AWS has given it, or by name.
+#[test]
+fn what_refers_to_itself_is_found() {
+    let arn = "arn:aws:sqs:us-east-1:123456789012:q";
+    for (identifier, attributes, literal, pointer) in [
+        ("q-1", json!({"/Arn": arn}), arn, "#/Arn"),
+        ("sg-1", json!({"/GroupId": "sg-1"}), "sg-1", ""),
+        ("sg-1", json!({"/GroupId": "sg-1"}), "sg-1", "#/GroupId"),
+    ] {
+        let old = deployed(
+            "s/AWS.SQS/Queue/a",
+            identifier,
+            json!({"Of": literal}),
+            attributes,
+        );
+        let state = state(vec![old]);
+        for of in [
+            json!(literal),
+            json!({"$reference": format!("AWS.SQS/Queue/b{pointer}")}),
+        ] {
+            let new = declared("s/AWS.SQS/Queue/b", json!({"Of": of}));
+            let refactor = judged(&state, &body(vec![new], &[]));
+            assert_eq!(
+                moves(&refactor),
+                ["s/AWS.SQS/Queue/a → s/AWS.SQS/Queue/b: Digest"],
+                "{of}"
+            );
+        }
+    }
 }

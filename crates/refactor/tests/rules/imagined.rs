@@ -1,13 +1,13 @@
 //! Two bodies, without a server.
 
 use serde_json::json;
-use ucp_refactor::{Body, imagine, refactor};
+use ucp_refactor::{Body, has_same_values, imagine, refactor};
 
 use crate::world::*;
 
 fn compared(from: &Body, to: &Body) -> ucp_refactor::Refactor {
     let state = imagine(from).expect("a good body");
-    refactor(&state, to, |_, _| true).expect("a good body")
+    refactor(&state, to, has_same_values).expect("a good body")
 }
 
 fn network(group: &str, net: &str, sub: &str, topic: &str) -> Body {
@@ -85,4 +85,24 @@ fn a_body_that_cannot_be_is_told() {
     let wrong = body(vec![declared("s/AWS.SQS/Queue/a", to)], &[]);
     let problems = imagine(&wrong).expect_err("a reference to nothing");
     assert_eq!(problems[0].code.as_str(), "UnknownName");
+}
+
+/// The same value has two names.
+#[test]
+fn an_identifier_may_be_referred_to_as_a_property() {
+    let of = |queue: &str, topic: &str, pointer: &str| {
+        let mut named = declared(&format!("s/{QUEUE}/{queue}"), json!({"DelaySeconds": 5}));
+        named.identified_by = Some("/QueueUrl".to_owned());
+        let reference = json!({"$reference": format!("{QUEUE}/{queue}{pointer}")});
+        let user = declared(&format!("s/{TOPIC}/{topic}"), json!({"To": reference}));
+        body(vec![named, user], &[])
+    };
+    for old in ["", "#/QueueUrl"] {
+        for new in ["", "#/QueueUrl"] {
+            let refactor = compared(&of("a", "t", old), &of("b", "u", new));
+            assert_eq!(moves(&refactor).len(), 2, "{old} {new}");
+        }
+    }
+    let other = compared(&of("a", "t", ""), &of("b", "u", "#/Arn"));
+    assert_eq!(moves(&other).len(), 1);
 }

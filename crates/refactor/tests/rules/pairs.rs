@@ -70,20 +70,59 @@ fn what_moved_before_is_skipped() {
     assert_eq!(changes(&refactor), [vec![], vec![], vec![] as Vec<String>]);
 }
 
+/// Whoever sends the same moves again means the same.
 #[test]
-fn mapped_resources_can_change_places() {
-    let state = state(vec![old("a", n(1)), old("b", n(2))]);
-    let mut body = body(vec![new("a", n(3)), new("b", n(4))], &[]);
+fn moves_that_follow_each_other_are_made_once() {
+    let at = |alias: &str| format!("s/AWS.SQS/Queue/{alias}");
+    let chain = mappings(&[(&at("a"), &at("b")), (&at("b"), &at("c"))]);
+    let of = |old: &[(&str, usize)], new: &[(&str, usize)]| {
+        let state = state(
+            old.iter()
+                .map(|(alias, it)| self::old(alias, n(*it)))
+                .collect(),
+        );
+        let mut body = body(
+            new.iter()
+                .map(|(alias, it)| self::new(alias, n(*it)))
+                .collect(),
+            &[],
+        );
+        body.moves.clone_from(&chain);
+        judged(&state, &body)
+    };
+    let declared = [("b", 3), ("c", 2)];
+    let first = of(&[("a", 1), ("b", 2)], &declared);
+    let expected = [("a", "b", "Mapping"), ("b", "c", "Mapping")];
+    assert_eq!(moves(&first), queue_moves(&expected));
+    // The one at `b` has been put since.
+    assert_moves(&of(&[("b", 3), ("c", 2)], &declared), &[]);
+    // Here it has not, and is to be put.
+    let put = of(&[("b", 1), ("c", 2)], &declared);
+    assert_moves(&put, &[]);
+    assert_eq!(changes(&put)[1], ["s/AWS.SQS/Queue/b"]);
+}
+
+/// Nothing tells whether they have done so, unless their contents do.
+#[test]
+fn mapped_resources_change_places_once() {
     let (a, b) = ("s/AWS.SQS/Queue/a", "s/AWS.SQS/Queue/b");
-    body.moves = mappings(&[(a, b), (b, a)]);
-    let refactor = judged(&state, &body);
-    assert_moves(
-        &refactor,
-        &[
-            "s/AWS.SQS/Queue/a → s/AWS.SQS/Queue/b: Mapping",
-            "s/AWS.SQS/Queue/b → s/AWS.SQS/Queue/a: Mapping",
-        ],
+    let state = state(vec![old("a", n(1)), old("b", n(2))]);
+    let of = |new_a: usize, new_b: usize| {
+        let mut body = body(vec![new("a", n(new_a)), new("b", n(new_b))], &[]);
+        body.moves = mappings(&[(a, b), (b, a)]);
+        judged(&state, &body)
+    };
+    let expected = [("a", "b", "Mapping"), ("b", "a", "Mapping")];
+    assert_eq!(moves(&of(2, 1)), queue_moves(&expected));
+    assert_moves(&of(1, 2), &[]);
+    let unclear = of(3, 4);
+    assert_eq!(
+        refused(&unclear),
+        [format!("{a} {b} | {b} {a}: MovesUnclear")]
     );
+    assert!(unclear.refused[0].message.contains("history"));
+    let half = of(3, 1);
+    assert_eq!(refused(&half).len(), 1);
 }
 
 #[test]
@@ -616,7 +655,7 @@ fn named_after_each_other(count: usize, is_changed: fn(usize) -> bool) -> Refact
     };
     let state = state((0..count).map(deployed_at).collect());
     let body = body((0..count).map(declared_at).collect(), &[]);
-    refactor(&state, &body, |_, _| true).expect("a good body")
+    refactor(&state, &body, ucp_refactor::has_same_values).expect("a good body")
 }
 
 /// However long the chain is.

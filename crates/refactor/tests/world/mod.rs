@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 use ucp_model::{GroupId, Identifier, ReferenceId, Scope, TypeName};
 use ucp_refactor::{
-    Base, Body, Declared, Deployed, Event, Group, Mapping, OnAmbiguity, Problem, Refactor, State,
-    refactor,
+    Base, Body, Declared, Deployed, Event, Group, LastSecrets, Mapping, OnAmbiguity, Problem,
+    Refactor, State, has_same_values, refactor,
 };
 
 pub(crate) const QUEUE: &str = "AWS.SQS/Queue";
@@ -61,6 +61,7 @@ pub(crate) fn deployed(at: &str, identifier: &str, declared: Value, attributes: 
         attributes: attributes.into_iter().collect::<BTreeMap<_, _>>(),
         default_tags: json!({}),
         write_only: BTreeSet::new(),
+        secrets: LastSecrets::None,
     }
 }
 
@@ -70,6 +71,7 @@ pub(crate) fn declared(at: &str, properties: Value) -> Declared {
         address: address(at),
         scope: scope(HOME),
         identifier: None,
+        identified_by: None,
         properties,
         default_tags: json!({}),
         write_only: BTreeSet::new(),
@@ -127,14 +129,14 @@ pub(crate) fn event(id: &str, moves: &[(&str, &str)]) -> Event {
 }
 
 pub(crate) fn judged(state: &State, body: &Body) -> Refactor {
-    match refactor(state, body, |_, _| true) {
+    match refactor(state, body, has_same_values) {
         Ok(refactor) => refactor,
         Err(problems) => panic!("{problems:?}"),
     }
 }
 
 pub(crate) fn problems(state: &State, body: &Body) -> Vec<(String, &'static str)> {
-    let problems: Vec<Problem> = refactor(state, body, |_, _| true).unwrap_err();
+    let problems: Vec<Problem> = refactor(state, body, has_same_values).unwrap_err();
     let problems = problems.into_iter();
     problems
         .map(|problem| (problem.pointer, problem.code.as_str()))
