@@ -49,7 +49,7 @@ fn stack(distinct: bool, refers_to: impl Fn(usize) -> Option<usize>) -> (State, 
             attributes: BTreeMap::from([("/Arn".to_owned(), arn(index))]),
             default_tags: json!({}),
             write_only: BTreeSet::new(),
-            secrets: LastSecrets::None,
+            secrets: ucp_refactor::LastSecrets::None,
         }
     });
     let declared = (0..RESOURCES_MAX).rev().map(|index| {

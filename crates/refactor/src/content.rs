@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
@@ -234,7 +234,7 @@ impl<'a> Reader<'a> {
             let Some(value) = declared.properties.pointer(place) else {
                 continue;
             };
-            let (mut is_plain, mut resolved) = (true, HashMap::new());
+            let (mut is_plain, mut resolved) = (true, BTreeMap::new());
             visit(value, |at, expression| {
                 is_plain = false;
                 let value = match expression {

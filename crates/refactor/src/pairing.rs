@@ -369,7 +369,7 @@ impl<'a> Pairing<'a> {
                 make(&mut at, steps);
             }
         }
-        let moves = self.to_make(&checked.moves, &at);
+        let moves = self.unmade(&checked.moves, &at);
         for missing in make(&mut at, &moves) {
             if let Some(declared) = self.resources.at(missing.to).declared {
                 self.standing[declared] = Standing::Aside;
@@ -393,7 +393,7 @@ impl<'a> Pairing<'a> {
 
     /// Returns the moves that are to be made. Those that follow each other are judged together, by what is there before: what was
     /// made already is not made again.
-    fn to_make(&mut self, moves: &[Step], at: &HashMap<usize, Vec<usize>>) -> Vec<Step> {
+    fn unmade(&mut self, moves: &[Step], at: &HashMap<usize, Vec<usize>>) -> Vec<Step> {
         let from: HashMap<usize, &Step> = moves.iter().map(|step| (step.from, step)).collect();
         let to: BTreeSet<usize> = moves.iter().map(|step| step.to).collect();
         let (first, rest): (Vec<&Step>, Vec<&Step>) =
