@@ -95,24 +95,49 @@ fn are_as_planned(planned: &[Value], model: &[Value]) -> bool {
         }
         Some(_) | None => true,
     };
-    let mut left: Vec<&Value> = model.iter().filter(is_left).collect();
+    let left: Vec<&Value> = model.iter().filter(is_left).collect();
     if counts.values().any(|count| *count > 0) {
         return false;
     }
-    for element in open {
-        match left
-            .iter()
-            .position(|other| is_part_as_planned(element, other))
-        {
-            Some(index) => {
-                left.remove(index);
-            }
-            // Two statements may have become the same.
-            None if model.iter().any(|other| is_part_as_planned(element, other)) => {}
-            None => return false,
+    // What each of them may have become.
+    let fits: Vec<Vec<usize>> = open
+        .iter()
+        .map(|element| {
+            let fits = |index: &usize| is_part_as_planned(element, left[*index]);
+            (0..left.len()).filter(fits).collect()
+        })
+        .collect();
+    let mut owners: Vec<Option<usize>> = vec![None; left.len()];
+    for (index, element) in open.iter().enumerate() {
+        let is_found = find_place(index, &fits, &mut owners, &mut vec![false; left.len()]);
+        // Two statements may have become the same.
+        if !is_found && !model.iter().any(|other| is_part_as_planned(element, other)) {
+            return false;
         }
     }
-    left.is_empty() || !wild.is_empty() && left.len() <= wild.len()
+    owners.iter().filter(|owner| owner.is_none()).count() <= wild.len()
+}
+
+/// Gives an element one of those that it fits, if others that have them can have another one. Returns whether it could.
+fn find_place(
+    element: usize,
+    fits: &[Vec<usize>],
+    owners: &mut [Option<usize>],
+    is_seen: &mut [bool],
+) -> bool {
+    fits[element].iter().any(|place| {
+        if std::mem::replace(&mut is_seen[*place], true) {
+            return false;
+        }
+        let is_free = match owners[*place] {
+            None => true,
+            Some(owner) => find_place(owner, fits, owners, is_seen),
+        };
+        if is_free {
+            owners[*place] = Some(element);
+        }
+        is_free
+    })
 }
 
 /// Parses a document: an object or array, or the text of one.
@@ -187,7 +212,9 @@ pub(crate) fn same_text(one: &Value, other: &Value) -> bool {
 /// Returns whether it has the structure of an IAM policy document.
 pub(crate) fn is_policy(value: &Value) -> bool {
     let has_effect = |statement: &Value| {
-        statement.get("Effect").is_some_and(Value::is_string) || is_unknown(statement)
+        let effect = statement.get("Effect");
+        effect.is_some_and(|effect| effect.is_string() || is_unknown(effect))
+            || is_unknown(statement)
     };
     match value.get("Statement") {
         Some(Value::Array(statements)) => statements.iter().all(has_effect),

@@ -61,8 +61,10 @@ impl<'a> Merge<'a> {
         let (Some(shown), Some(live), Some(last)) = (shown, member.live, member.last) else {
             return false;
         };
-        let is_declared_so = (self.same).holds(member.declared, last, cursor, member.parent);
-        json::equal(live, shown) && is_declared_so
+        let holds = |one, other| (self.same).holds(one, other, cursor, member.parent);
+        // AWS returns sets in any order.
+        let is_shown_so = json::equal(live, shown) || holds(shown, live) && holds(live, shown);
+        is_shown_so && holds(member.declared, last)
     }
 
     /// Returns whether a create-only value that no read returns is as declared.

@@ -121,7 +121,8 @@ impl<'a> Merge<'a> {
             true => pairing::matching(&declared, &live, self.same.budget, holds),
             false => pairing::in_order(&declared, &live, self.same.budget, holds),
         };
-        let scores = |one: &Value, other: &Value| self.same.likeness(one, other, element);
+        let list = self.path.last_key();
+        let scores = |one: &Value, other: &Value| self.same.likeness(one, other, (list, element));
         pairing::pair_alike(&declared, &live, &mut pairs, scores);
         pairs
     }

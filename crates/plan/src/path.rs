@@ -31,6 +31,14 @@ impl<'a> Path<'a> {
         self.0.push(Step::Element { index, last });
     }
 
+    /// Returns the name of the last step, if it is a member.
+    pub(crate) fn last_key(&self) -> Option<&'a str> {
+        match self.0.last() {
+            Some(Step::Key(name)) => Some(name),
+            Some(Step::Element { .. }) | None => None,
+        }
+    }
+
     pub(crate) fn pop(&mut self) {
         self.0.pop();
     }

@@ -146,7 +146,12 @@ impl Sameness<'_> {
 
 impl Sameness<'_> {
     /// Computes the likeness of a declared and a live list element.
-    pub(crate) fn likeness(self, declared: &Value, live: &Value, cursor: Cursor<'_>) -> Likeness {
+    pub(crate) fn likeness(
+        self,
+        declared: &Value,
+        live: &Value,
+        (list, cursor): (Option<&str>, Cursor<'_>),
+    ) -> Likeness {
         let (Value::Object(members), Value::Object(live_members)) = (declared, live) else {
             return Likeness::NONE;
         };
@@ -161,7 +166,14 @@ impl Sameness<'_> {
             let is_read_only = cursor.member_or_anything(name).is(Classes::READ_ONLY);
             is_read_only && differs(name)
         });
-        let is_name = |name: &&String| name.ends_with("Name") || name.ends_with("Id");
+        let list = list.unwrap_or_default().to_ascii_lowercase();
+        // The name of the element, such as the `RuleName` of `Rules`, and of nothing that it refers to.
+        let is_name = |name: &&String| {
+            let noun = name
+                .strip_suffix("Name")
+                .or_else(|| name.strip_suffix("Id"));
+            noun.is_some_and(|noun| list.starts_with(&noun.to_ascii_lowercase()))
+        };
         let mut names = (members.keys().filter(is_name))
             .filter(|name| members[*name].is_string())
             .peekable();

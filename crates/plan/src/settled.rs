@@ -23,8 +23,8 @@ pub fn settled(model: &Value, schema: &ResourceSchema) -> Value {
 fn ordered(value: &Value, cursor: Cursor<'_>) -> Value {
     match value {
         unknown if is_unknown(unknown) => unknown.clone(),
-        // The text of a document with unknown values.
-        Value::String(_) if let Some(open) = document::open(value) => ordered(&open, cursor),
+        // The text of a document with unknown values. Once it is known, its lists have the order of the text.
+        Value::String(_) if let Some(open) = document::open(value) => open,
         Value::Object(_) | Value::String(_)
             if !holds_unknown(value)
                 && let Some(document) = document::normal(value) =>

@@ -670,6 +670,58 @@ fn unknown_elements_of_a_policy_may_come_to_few_and_to_one() {
     }
 }
 
+/// Whatever the order: each has become one of those that are there.
+#[test]
+fn statements_with_unknown_values_are_matched_as_a_whole() {
+    let schema = schema("AWS::S3::BucketPolicy");
+    let unknown = json!({"$unknown": true});
+    let of = |statements: Value| {
+        settled(
+            &json!({"Bucket": "b", "PolicyDocument": {"Statement": statements}}),
+            &schema,
+        )
+    };
+    let statement = |principal: &Value, resource: &Value| json!({"Effect": "Allow", "Principal": {"AWS": principal}, "Action": "s3:*", "Resource": resource});
+    let (p, r, s) = (json!("p"), json!("r"), json!("s"));
+    for planned in [
+        json!([statement(&p, &unknown), statement(&unknown, &r)]),
+        json!([statement(&unknown, &r), statement(&p, &unknown)]),
+    ] {
+        let planned = of(planned);
+        assert!(is_as_planned(
+            &planned,
+            &of(json!([statement(&p, &r), statement(&p, &s)]))
+        ));
+        assert!(is_as_planned(&planned, &of(json!([statement(&p, &r)]))));
+        assert!(!is_as_planned(
+            &planned,
+            &of(json!([statement(&s, &s), statement(&p, &s)]))
+        ));
+    }
+    let effect = |effect: Value| json!([{"Effect": effect, "Principal": "*", "Action": "s3:*", "Resource": "r"}]);
+    assert!(is_as_planned(
+        &of(effect(unknown)),
+        &of(effect(json!("Deny")))
+    ));
+}
+
+/// A definition is a text, whose lists have an order.
+#[test]
+fn a_text_with_an_unknown_value_keeps_its_order() {
+    let schema = schema("AWS::StepFunctions::StateMachine");
+    let subnets = ["subnet-0123456789abcdef1", "subnet-0123456789abcdef0"];
+    let of = |arn: Value| {
+        let definition = json!({"StartAt": "a", "States": {"a": {"Type": "Task", "Resource": arn,
+            "Parameters": {"Subnets": subnets, "Text": "{\"x\": 1}", "Nothing": null}, "End": true}}});
+        settled(
+            &json!({"RoleArn": "r", "DefinitionString": definition}),
+            &schema,
+        )
+    };
+    let planned = of(json!({"$unknown": true}));
+    assert!(is_as_planned(&planned, &of(json!("arn:aws:lambda:x"))));
+}
+
 /// Statements may be there twice, and lists may be as long as a body.
 #[test]
 fn a_long_policy_with_an_unknown_value_is_compared_once_through() {
