@@ -178,6 +178,8 @@ impl App {
         if let NewWork::Resource(work) = &mut new.work {
             work.plan = planned.map(|planned| planned.used);
             work.when_shared = when_shared;
+            // It may have been given up since it was looked at.
+            work.forgets_unowned = planned.is_none() && when_shared == WhenShared::Refuse;
         }
         let target = target.as_ref().map(|identifier| Target {
             scope: &scope,

@@ -123,6 +123,7 @@ impl App {
             looks_only: false,
             when_shared: WhenShared::default(),
             forgets_unowned: false,
+            has_name: false,
             lineage: None,
             reference,
             identifier,

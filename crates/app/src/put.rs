@@ -271,8 +271,9 @@ impl App {
         };
         let mut new =
             self.new_resource_operation(Kind::Put, resource, put.options, &schema, caller);
-        if let (NewWork::Resource(work), Some(planned)) = (&mut new.work, planned) {
-            work.plan = Some(planned.used);
+        if let NewWork::Resource(work) = &mut new.work {
+            work.plan = planned.map(|planned| planned.used);
+            work.has_name = schema.is_named_in(declaration.properties());
         }
         let is_create = is_surely_create(identifier.as_ref(), alias.as_ref());
         let deletion = alias.as_ref().and_then(|alias| alias.group.body.deletion);

@@ -200,6 +200,7 @@ fn work_on(child: &Child, kind: Kind, schema: Option<&ResourceSchema>) -> NewRes
         looks_only: false,
         when_shared: WhenShared::default(),
         forgets_unowned: false,
+        has_name: false,
         lineage: None,
         reference: Some(child.reference.clone()),
         identifier,

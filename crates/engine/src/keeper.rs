@@ -173,6 +173,7 @@ fn work(kind: Kind, leftover: &Leftover) -> NewResourceWork {
         looks_only: false,
         when_shared: WhenShared::default(),
         forgets_unowned: false,
+        has_name: false,
         lineage: None,
         resolves: None,
         options: Options::default(),

@@ -201,6 +201,7 @@ impl Stepper<'_> {
             looks_only: false,
             when_shared: WhenShared::default(),
             forgets_unowned: false,
+            has_name: schema.is_named_in(declaration.properties()),
             lineage: None,
             reference: Some(child.reference.clone()),
             identifier,

@@ -431,6 +431,7 @@ fn put(number: u32) -> NewOperation {
             looks_only: false,
             when_shared: ucp_model::operation::WhenShared::default(),
             forgets_unowned: false,
+            has_name: false,
             lineage: None,
             resolves: None,
             options: Options::default(),

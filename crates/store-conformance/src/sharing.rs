@@ -1,7 +1,7 @@
 //! Deletions of AWS resources that other references stand for.
 
 use ucp_model::operation::group::Task;
-use ucp_model::operation::{Call, ReplacementPolicy, State, WhenShared};
+use ucp_model::operation::{Call, ReplacementPolicy, Replacing, State, WhenShared};
 use ucp_model::{Identifier, PlanPolicy, ReferenceId};
 use ucp_store::{Error, GroupUpdate, NewOperation, Precondition};
 
@@ -183,21 +183,26 @@ pub async fn a_group_is_deleted_that_owns_nothing_of_what_others_stand_for(store
     deleted.await.unwrap();
 }
 
-/// AWS tells after the acceptance which resource it is.
-pub async fn a_delete_of_a_respelled_resource_is_refused_before_it_is_sent(store: Engine) {
-    with_group(&store, "rg").await;
-    with_group(&store, "other").await;
-    map(&store, 1, "a", "MyDB", true).await;
+/// The alias `a` owns `MyDB`, and `c` in another group stands for what AWS calls `mydb`.
+async fn respelled_elsewhere(store: &Engine) {
+    with_group(store, "rg").await;
+    with_group(store, "other").await;
+    map(store, 1, "a", "MyDB", true).await;
     let elsewhere = with(put(2, "c"), |new| {
         new.reference = Some(alias_in("other", "c"))
     });
-    let claimed = accept_and_claim(&store, elsewhere).await;
+    let claimed = accept_and_claim(store, elsewhere).await;
     finish(
-        &store,
+        store,
         &claimed.lease,
         applied(&claimed.operation, "mydb", false),
     )
     .await;
+}
+
+/// AWS tells after the acceptance which resource it is.
+pub async fn a_delete_of_a_respelled_resource_is_refused_before_it_is_sent(store: Engine) {
+    respelled_elsewhere(&store).await;
     let claimed = accept_and_claim(&store, delete_when_shared(3, "a", WhenShared::Refuse)).await;
     let step = stepped(&respelled(&claimed.operation), |work| {
         let mydb = Identifier::new("mydb");
@@ -208,4 +213,39 @@ pub async fn a_delete_of_a_respelled_resource_is_refused_before_it_is_sent(store
         .await;
     assert_eq!(others(refused.unwrap_err()), [alias_in("other", "c")]);
     assert_eq!(operation(&store, 3).await, claimed.operation);
+}
+
+/// In either order. A put that only updates it takes nothing from anybody.
+pub async fn a_replacement_of_a_respelled_resource_is_refused_before_it_is_sent(store: Engine) {
+    respelled_elsewhere(&store).await;
+    let new = with(put(3, "a"), |new| {
+        new.options.replacement_policy = ReplacementPolicy::CreateBeforeDelete;
+    });
+    let claimed = accept_and_claim(&store, new).await;
+    assert!(resource_work(&claimed.operation).shared_with.is_empty());
+    let mydb = || Identifier::new("mydb");
+    let beside = Replacing::NewFirst {
+        old: mydb(),
+        is_named: false,
+    };
+    for (call, replacing) in [
+        (Call::Delete(mydb()), Replacing::OldFirst),
+        (Call::Create, beside),
+    ] {
+        let step = stepped(&respelled(&claimed.operation), |work| {
+            work.created = call == Call::Create;
+            work.replacing = Some(replacing);
+            work.state = State::Submitting(intent(call, None));
+        });
+        let refused = store
+            .commit_step(&claimed.lease, &step, None, at(3), TERM)
+            .await;
+        assert_eq!(others(refused.unwrap_err()), [alias_in("other", "c")]);
+        assert_eq!(operation(&store, 3).await, claimed.operation);
+    }
+    let step = stepped(&respelled(&claimed.operation), |work| {
+        work.state = State::Submitting(intent(Call::Update(mydb()), None));
+    });
+    let step = store.commit_step(&claimed.lease, &step, None, at(3), TERM);
+    step.await.unwrap();
 }

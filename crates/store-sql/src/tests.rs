@@ -101,6 +101,7 @@ fn put() -> NewOperation {
             looks_only: false,
             when_shared: ucp_model::operation::WhenShared::default(),
             forgets_unowned: false,
+            has_name: false,
             lineage: None,
             resolves: None,
             options: Options::default(),
@@ -400,6 +401,16 @@ async fn processes_that_share_a_database_have_its_time() {
     }
 }
 
+/// Opens the database anew. A process that another test begins has a copy of the lock until it runs its program.
+async fn reopened(folder: &std::path::Path) -> Sql {
+    loop {
+        match Sql::open_sqlite(folder.join("ucp.db")).await {
+            Err(OpenError::Locked(_)) => tokio::task::yield_now().await,
+            other => return other.unwrap(),
+        }
+    }
+}
+
 /// A later release has added a migration while this one runs or before it starts again.
 #[tokio::test]
 async fn a_database_of_a_later_release_is_opened() {
@@ -409,8 +420,7 @@ async fn a_database_of_a_later_release_is_opened() {
     let (sqlite, folder) = sqlite().await;
     tamper(&sqlite, &format!("{later}x'00', 1)")).await;
     drop(sqlite);
-    let sqlite = Sql::open_sqlite(folder.path().join("ucp.db")).await;
-    sqlite.unwrap().ping().await.unwrap();
+    reopened(folder.path()).await.ping().await.unwrap();
     if let Some((postgres, database)) = postgres().await {
         tamper(&postgres, &format!("{later}'\\x00', 1)")).await;
         let postgres = Sql::connect_postgres(&database.url()).await;

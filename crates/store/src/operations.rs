@@ -69,6 +69,8 @@ pub struct NewResourceWork {
     pub when_shared: WhenShared,
     /// Whether a delete only forgets what the reference does not own.
     pub forgets_unowned: bool,
+    /// Whether a put declares a name of its own.
+    pub has_name: bool,
     /// The reference whose mark the resource must bear to be deleted, if only the mark proves whose it is. If that is
     /// [`NewResourceWork::reference`], it must bear the mark only if the reference has seen it there.
     pub marked_for: Option<ReferenceId>,

@@ -173,9 +173,11 @@ pub fn accept(
     };
     let referenced = reference.as_ref().and_then(|r| r.identifier.clone());
     let asked_for = new.spelled.as_ref().or(new.identifier.as_ref()).cloned();
+    // An order may delete nothing that its create of unknown outcome has not made.
+    let is_undecided = new.forgets_unowned && state_before == Some(ProvisioningState::Unknown);
     let needs_mark = reference
         .as_ref()
-        .is_none_or(|reference| reference.marked && !reference.told_to_own);
+        .is_none_or(|reference| is_undecided || reference.marked && !reference.told_to_own);
     // What a create of unknown outcome may have made is found out.
     let is_unowned = reference.as_ref().is_some_and(|reference| {
         let is_decided = state_before != Some(ProvisioningState::Unknown);
@@ -192,6 +194,7 @@ pub fn accept(
         takes_references: reference.is_none() && new.kind == Kind::Delete && new.is_referenced,
         was_told_to_own: reference.as_ref().is_some_and(|r| r.told_to_own),
         when_shared: new.when_shared,
+        has_name: new.has_name,
         forgets: new.kind == Kind::Delete && new.forgets_unowned && is_unowned,
         marked_for: new.marked_for.filter(|_| needs_mark),
         looks_only: new.looks_only,
@@ -462,7 +465,11 @@ pub fn end(
     let remembered = reference.baseline.filter(|_| stays);
     let (state, owned, baseline) = match finish.reference? {
         ReferenceChange::Applied { owned } => {
-            (ProvisioningState::Succeeded, owned, finish.baseline.clone())
+            let is_unread = work.result.is_none() && !work.created;
+            let last = remembered.as_ref().filter(|_| is_unread);
+            let baseline = finish.baseline.clone();
+            let baseline = baseline.map(|baseline| as_shown(baseline, last));
+            (ProvisioningState::Succeeded, owned, baseline)
         }
         ReferenceChange::Untouched => {
             // Operations that an earlier version accepted do not know the state.
@@ -504,6 +511,19 @@ pub fn end(
         revision: reference.revision + 1,
         ..reference
     })
+}
+
+/// Returns the baseline of a change whose result cannot be read. What is declared as before, AWS shows as before.
+fn as_shown(baseline: Baseline, last: Option<&Baseline>) -> Baseline {
+    let Some(last) = last else { return baseline };
+    let declared = |baseline: &Baseline, at: &str| baseline.declared.pointer(at).cloned();
+    let is_as_before = |at: &&String| declared(&baseline, at) == declared(last, at);
+    let places = last.shown.keys().filter(is_as_before);
+    let shown = places.map(|at| (at.clone(), last.shown[at].clone()));
+    Baseline {
+        shown: shown.chain(baseline.shown.clone()).collect(),
+        ..baseline
+    }
 }
 
 /// Returns whether the operation is an import that has not decided what came of an earlier create.

@@ -102,6 +102,7 @@ fn put(number: usize) -> NewOperation {
             looks_only: false,
             when_shared: ucp_model::operation::WhenShared::default(),
             forgets_unowned: false,
+            has_name: false,
             lineage: None,
             resolves: None,
             options: Options::default(),

@@ -27,6 +27,11 @@ pub const REGION_MAX_CHARS: usize = 63;
 pub struct Identifier(String);
 
 impl Identifier {
+    /// Returns whether both are the same but for the case of ASCII letters, which some types fold.
+    pub(crate) fn is_spelled_like(&self, other: &Self) -> bool {
+        self.0.eq_ignore_ascii_case(&other.0)
+    }
+
     /// Wraps the text without checks.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())

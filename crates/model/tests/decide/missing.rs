@@ -522,6 +522,48 @@ fn what_was_declared_is_not_looked_for_if_the_code_says_that_nothing_was_made() 
     assert_line(&salvaging, read(Ownership::Unmarked), reason);
 }
 
+/// The document of the create has the mark, and AWS has named what its name may stand for.
+#[test]
+fn what_bears_a_declared_name_and_no_mark_is_not_ours() {
+    let creating = Operation {
+        has_name: true,
+        marked: true,
+        created: true,
+        ..in_state(
+            operation(Kind::Put),
+            State::Submitting(intent(Action::Create, None)),
+        )
+    };
+    let broken = Observation::Submitted(Ok(progress(
+        failed("GeneralServiceException"),
+        Some("vpc-2"),
+    )));
+    let salvaging = step(
+        &creating,
+        broken,
+        "salvaging, then Read: the create failed but named a resource",
+    );
+    let read = |ownership| Observation::Read(bearing("vpc-2", "d", ownership));
+    let again = "salvaging: it does not bear the mark, which proves nothing yet";
+    assert_line(&salvaging, read(Ownership::Unmarked), again);
+    let none = "failed: the create failed and named nothing";
+    assert_line_at(
+        &salvaging,
+        read(Ownership::Unmarked),
+        START.after(SETTLING_WINDOW),
+        none,
+    );
+    let ours = Operation {
+        bears_mark: true,
+        ..salvaging
+    };
+    assert_line(
+        &ours,
+        read(Ownership::Made),
+        "failed: the failed create left a resource",
+    );
+}
+
 #[test]
 fn what_aws_did_not_name_is_not_ours() {
     let read = |presence, expected| {

@@ -1,6 +1,7 @@
 //! Replacements, in both orders.
 
 use super::*;
+use crate::retries::moved;
 
 /// A replacement whose identifier the declaration determines.
 fn replace_by_name(order: ReplacementOrder) -> PlanOutcome {
@@ -423,6 +424,45 @@ fn what_a_failed_create_may_have_left_under_a_declared_name_is_not_deleted() {
     assert_eq!(left.reason, LeftoverReason::Salvage);
 }
 
+/// AWS derives the ARN of a topic from its name, so an event may name somebody else's.
+#[test]
+fn what_aws_names_after_a_declared_name_may_be_someone_elses() {
+    let put = Operation {
+        has_name: true,
+        ..owning(operation(Kind::Put))
+    };
+    let plan = replace(ReplacementOrder::CreateBeforeDelete);
+    let creating = step(
+        &put,
+        Observation::Looked(present("d"), plan),
+        "submitting, then Submit: the new one first",
+    );
+    for code in ["InvalidRequest", "GeneralServiceException", "NotStabilized"] {
+        let broken = Observation::Submitted(Ok(progress(failed(code), Some("vpc-2"))));
+        let salvaging = moved(&creating, broken, START).0;
+        let read = |ownership| Observation::Read(bearing("vpc-2", "d", ownership));
+        let decision = decide(&salvaging, read(Ownership::Unmarked), START, chance(9));
+        assert!(decision.effect.is_none(), "{code}");
+        let ours = Operation {
+            bears_mark: true,
+            ..salvaging
+        };
+        let undoing = moved(&ours, read(Ownership::Made), START).0;
+        assert_eq!(undoing.subject(), Some(&name("vpc-2")), "{code}");
+        assert!(undoing.deletes(), "{code}");
+        // What was proven stays so.
+        let looked = Observation::Looked(
+            bearing("vpc-2", "d", Ownership::Unmarked),
+            PlanOutcome::Delete(name("vpc-2")),
+        );
+        let decision = decide(&undoing, looked, START, chance(9));
+        assert!(
+            matches!(decision.effect, Some(Effect::Submit(_)) | None),
+            "{code}"
+        );
+    }
+}
+
 #[test]
 fn an_old_resource_that_goes_first_makes_room_for_an_ordinary_create() {
     let put = owning(operation(Kind::Put));
@@ -540,6 +580,13 @@ fn a_new_resource_that_lacks_what_was_sent_does_not_take_the_place_of_the_old_on
         state_since: START.before(SETTLING_WINDOW),
         ..created
     };
+    // A create of a name may succeed with what there was.
+    let named = Operation {
+        has_name: true,
+        ..dropping.clone()
+    };
+    let kept = "failed: what is left may be somebody else's";
+    assert_line(&named, Observation::Read(present("d")), kept);
     let undoing = step(
         &dropping,
         Observation::Read(present("d")),

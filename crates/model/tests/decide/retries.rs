@@ -253,14 +253,26 @@ fn what_has_the_declared_name_after_a_failed_create_is_not_owned() {
         identifier: Some(name("g")),
         ..creating()
     };
-    let (looking, _) = moved(&create, polled(failed("InternalFailure"), None), START);
-    let (adopting, _) = moved(
-        &looking,
-        Observation::Looked(present_as("g", "d"), PlanOutcome::Nothing),
-        START,
-    );
-    assert!(matches!(adopting.state, State::Adopting(_)));
-    assert!(!adopting.created);
+    // The event may repeat the name, in AWS's spelling.
+    for code in [
+        "InternalFailure",
+        "ResourceConflict",
+        "Throttling",
+        "AccessDenied",
+    ] {
+        for revealed in [None, Some("g"), Some("G")] {
+            let (looking, _) = moved(&create, polled(failed(code), revealed), START);
+            if !matches!(looking.state, State::Accepted) {
+                continue;
+            }
+            assert!(!looking.named, "{code} {revealed:?}");
+            let found = present_as(looking.identifier.as_ref().unwrap().as_str(), "d");
+            let looked = Observation::Looked(found, PlanOutcome::Nothing);
+            let (adopting, _) = moved(&looking, looked, START);
+            assert!(matches!(adopting.state, State::Adopting(_)), "{code}");
+            assert!(!adopting.created);
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The other references that stand for the AWS resource of an operation.
 
-use ucp_model::operation::{Kind, ReplacementPolicy, ResourceWork, WhenShared, Work};
+use ucp_model::operation::{Kind, ReplacementPolicy, Replacing, ResourceWork, WhenShared, Work};
 use ucp_model::{Operation, PlanPolicy, ReferenceId};
 
 use super::judge_policy_elsewhere;
@@ -25,8 +25,28 @@ pub fn judge_others(operation: &Operation, others: &Others) -> Result<(), Error>
     judge_policy_elsewhere(others.policy, operation.work.plan().is_some())?;
     match operation.work.resource() {
         Some(work) if work.kind == Kind::Delete => refuse_shared(work, &others.references),
+        // The step corrects a spelling, under which others stand for what it replaces.
+        Some(work) if replaces_owned(work) => match others.references.is_empty() {
+            true => Ok(()),
+            false => Err(Error::Shared(others.references.clone())),
+        },
         Some(_) | None => Ok(()),
     }
+}
+
+/// Returns whether the work is about to replace a resource that its reference owns, and so to delete that.
+fn replaces_owned(work: &ResourceWork) -> bool {
+    let replaces = match &work.replacing {
+        Some(Replacing::OldFirst | Replacing::NewFirst { .. } | Replacing::OldLast { .. }) => true,
+        Some(
+            Replacing::OldGone { .. }
+            | Replacing::Lost { .. }
+            | Replacing::OldLeft { .. }
+            | Replacing::Undoing { .. },
+        )
+        | None => false,
+    };
+    replaces && work.was_owned
 }
 
 /// Notes the references that a put would take the resource from if it replaced that, and whether a delete leaves the resource to

@@ -4,10 +4,11 @@ use super::super::decision::ReferenceChange;
 use super::decision::{Decision, Moved};
 use super::missed::missed;
 use super::replacement::Replacing;
+use super::replacing;
+use super::retry_class::{Problem, retry_class};
 use super::state::State;
 use super::step::Step;
-use super::{reading, replacing};
-use crate::{Action, Failure, Identifier, Setback};
+use crate::{Action, Failure, HandlerErrorCode, Identifier, Setback};
 
 /// Decides after the resource to delete is gone.
 pub(super) fn deleted(step: &Step<'_>, reason: &'static str) -> Decision {
@@ -43,12 +44,7 @@ pub(super) fn create_ended(
     revealed: Option<Identifier>,
     setback: Setback,
 ) -> Decision {
-    let is_told = match &revealed {
-        // It repeats the declared name. Whether the create may have made it is for the code to say.
-        Some(_) if revealed == step.operation.identifier => reading::may_hide(&setback),
-        Some(_) => true,
-        None => false,
-    };
+    let is_told = is_told(step, revealed.as_ref(), leaves_made(&setback));
     let named = step.operation.named || is_told;
     let identifier = revealed.or_else(|| step.operation.identifier.clone());
     let reason = match (&identifier, named) {
@@ -64,6 +60,26 @@ pub(super) fn create_ended(
         ..step.to(State::Salvaging(Action::Create, setback))
     };
     moved.then_read(reason)
+}
+
+/// Returns whether an event that ended a create without success proves that the create has made what it names. What repeats a
+/// declared name, or is derived from it, may be somebody else's, unless the code says that the create was under way.
+pub(super) fn is_told(step: &Step<'_>, revealed: Option<&Identifier>, leaves_made: bool) -> bool {
+    let declared = step.operation.identifier.as_ref();
+    revealed.is_some_and(|revealed| {
+        let is_repeated = declared.is_some_and(|declared| declared.is_spelled_like(revealed));
+        leaves_made || !is_repeated && !step.operation.has_name
+    })
+}
+
+fn leaves_made(setback: &Setback) -> bool {
+    match setback {
+        Setback::Canceled(_) => true,
+        Setback::Failed(failure) => {
+            let code = HandlerErrorCode::of(&failure.code);
+            retry_class(&Problem::Failed(code), Action::Create).leaves_made()
+        }
+    }
 }
 
 /// Decides after a create was refused because its identifier belongs to another resource: `revealed`, if AWS names it.

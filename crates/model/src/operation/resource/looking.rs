@@ -137,7 +137,8 @@ pub(super) fn after_lost_reply(
         (Action::Create, Presence::Present { ownership, .. })
             if let Some(Replacing::NewFirst { old, is_named }) = &step.operation.replacing =>
         {
-            match replacing::has_made(step, Some(&ownership), old, *is_named) {
+            let is_named = *is_named || step.operation.has_name;
+            match replacing::has_made(step, Some(&ownership), old, is_named) {
                 true => step
                     .to(State::Observing(Action::Create))
                     .then_read("it stands although the reply was lost"),

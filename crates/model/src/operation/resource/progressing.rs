@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::super::decision::{Effect, ReferenceChange};
-use super::concluding::{create_ended, deleted, not_found, taken};
+use super::concluding::{create_ended, deleted, is_told, not_found, taken};
 use super::decision::{Decision, Finish, Moved};
 use super::forecast::Forecast;
 use super::in_flight::CancelAsked;
@@ -175,8 +175,7 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
             };
             let due_at = next_poll(step, attempt, retry_after);
             let state = State::Waiting(intent.clone(), request_token);
-            // An event that repeats a declared name names nothing.
-            let is_told = revealed.is_some() && revealed != step.operation.identifier;
+            let is_told = is_told(step, revealed.as_ref(), false);
             Moved {
                 identifier: known,
                 named: step.operation.named || is_told,
@@ -194,7 +193,7 @@ pub(super) fn reported(step: &Step<'_>, intent: &Intent, progress: Progress) -> 
             ),
             Call::Create
                 if let (Some(asked_for), Some(made)) = (&step.operation.asked_for, &known)
-                    && !is_same_name(asked_for, made) =>
+                    && !asked_for.is_spelled_like(made) =>
             {
                 misnamed(step, asked_for, made, about(Vec::new()))
             }
@@ -297,7 +296,8 @@ pub(super) fn failed(
             _,
         ) => {}
     }
-    let is_named = revealed.is_some() || action == Action::Create && step.operation.named;
+    let is_told = is_told(step, revealed.as_ref(), class.leaves_made());
+    let is_named = is_told || action == Action::Create && step.operation.named;
     let known = revealed.clone().or_else(|| match action {
         Action::Create => step.operation.identifier.clone(),
         Action::Update | Action::Delete => step.operation.subject().cloned(),
@@ -420,11 +420,6 @@ pub(super) fn ended(
         Action::Create => create_ended(step, revealed, Setback::Failed(failure)),
         Action::Update | Action::Delete => step.fail(failure, "AWS reports failure"),
     }
-}
-
-/// Returns whether AWS has the resource under the name that was asked for. Some types fold the case.
-fn is_same_name(asked_for: &Identifier, made: &Identifier) -> bool {
-    asked_for.as_str().eq_ignore_ascii_case(made.as_str())
 }
 
 /// Decides after AWS has created the resource under another name than the request asked for.

@@ -26,7 +26,9 @@ pub(super) fn confirmed(step: &Step<'_>, action: Action, presence: Presence) -> 
         Presence::Present { .. } if within_bound && !dropped(step).is_empty() => {
             step.retry(None, "AWS shows what was there before")
         }
-        Presence::Present { live, .. } => succeed(step, Some(live), "done"),
+        Presence::Present {
+            live, ownership, ..
+        } => succeed(step, Some((live, &ownership)), "done"),
         Presence::Absent if step.may_show_yet() => {
             step.look_later(step.operation.state.clone(), "not visible yet")
         }
@@ -66,11 +68,12 @@ fn differs(step: &Step<'_>) -> bool {
     proof.is_some_and(|proof| !proof.different.is_empty())
 }
 
-fn succeed(step: &Step<'_>, live: Option<Value>, reason: &'static str) -> Decision {
+fn succeed(step: &Step<'_>, seen: Option<(Value, &Ownership)>, reason: &'static str) -> Decision {
+    let (live, ownership) = seen.unzip();
     let unproven = unproven(step);
     // Before the old one is deleted: the new one does not hold what was asked for.
     if let Some(failure) = &unproven
-        && let Some(decision) = replacing::unproven(step, failure)
+        && let Some(decision) = replacing::unproven(step, ownership, failure)
     {
         return decision;
     }
@@ -169,7 +172,8 @@ fn is_ours(step: &Step<'_>, setback: &Setback) -> bool {
     let failure = setback.failure();
     let mut facts = failure.additional_info.iter();
     step.operation.is_ours()
-        || failure.code != HandlerErrorCode::AlreadyExists.as_str()
+        || !step.operation.has_name
+            && failure.code != HandlerErrorCode::AlreadyExists.as_str()
             && may_hide(setback)
             && facts.any(|fact| match fact {
                 AdditionalInfo::CloudControlRequest(request) => request.identifier.is_some(),
@@ -196,6 +200,13 @@ fn left(step: &Step<'_>, setback: &Setback, presence: Presence) -> Decision {
         Presence::Present { ownership, .. } => Some(ownership.clone()),
         Presence::Absent | Presence::Unreadable(_) | Presence::Unknown(_) => None,
     };
+    if operation.has_name && operation.marked && ownership == Some(Ownership::Unmarked) {
+        // It would bear the mark, which lags as all that AWS shows.
+        return match step.now.since(operation.state_since) < SETTLING_WINDOW {
+            true => step.retry(None, "it does not bear the mark, which proves nothing yet"),
+            false => nothing_of_ours(step, setback, &presence),
+        };
+    }
     let (live, what) = match presence {
         Presence::Absent if step.may_show_yet() => {
             return step.look_later(operation.state.clone(), "nothing is visible yet");

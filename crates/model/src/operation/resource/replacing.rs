@@ -124,21 +124,30 @@ pub(super) fn stands(step: &Step<'_>, live: Option<&Value>) -> Option<Decision> 
 }
 
 /// Decides after AWS has dropped a part of the new resource, which requires proof: it does not take the place of the old
-/// one. AWS has reported its create as successful, so it is ours to delete. Returns `None` if the old one is gone.
-pub(super) fn unproven(step: &Step<'_>, failure: &Failure) -> Option<Decision> {
-    let Some(Replacing::NewFirst { old, .. }) = &step.operation.replacing else {
+/// one. It is deleted if it is proven that the create has made it: a create of a name may succeed with what there was.
+/// Returns `None` if the old one is gone.
+pub(super) fn unproven(
+    step: &Step<'_>,
+    ownership: Option<&Ownership>,
+    failure: &Failure,
+) -> Option<Decision> {
+    let Some(Replacing::NewFirst { old, is_named }) = &step.operation.replacing else {
         return None;
     };
     let new = step.operation.identifier.as_ref()?;
     if new == old {
         return None;
     }
+    let setback = Setback::Failed(failure.clone());
+    let is_named = *is_named || step.operation.has_name;
+    if !has_made(step, ownership, old, is_named) {
+        return Some(spared(step, new, old, setback));
+    }
     let message = format!(
         "{} The alias still stands for '{old}', and '{new}', which was to take its place, is not kept.",
         failure.message
     );
-    let setback = Setback::Failed(failure.clone()).told_as(message);
-    Some(undo(step, new, old, setback))
+    Some(undo(step, new, old, setback.told_as(message)))
 }
 
 /// Returns whether it is proven that the create of this operation has made what has its identifier, beside `old`:
@@ -170,7 +179,7 @@ pub(super) fn left(
     (old, is_named): (&Identifier, bool),
     setback: Setback,
 ) -> Decision {
-    match has_made(step, ownership, old, is_named) {
+    match has_made(step, ownership, old, is_named || step.operation.has_name) {
         true => undo(step, left, old, setback),
         false => spared(step, left, old, setback),
     }

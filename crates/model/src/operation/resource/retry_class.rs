@@ -383,6 +383,23 @@ impl Class {
         }
     }
 
+    /// Returns whether a create that failed so was under way, so that what has the declared name is what it has made.
+    pub fn leaves_made(self) -> bool {
+        match self {
+            Class::KeepWatching | Class::Overdue | Class::MayLeave => true,
+            Class::Again
+            | Class::LookThenAgain
+            | Class::Queue
+            | Class::Unknown
+            | Class::Prove
+            | Class::Soon
+            | Class::Permission
+            | Class::Absent
+            | Class::Follow
+            | Class::Terminal => false,
+        }
+    }
+
     /// Returns how long errors of this class are put up with; `None` if they are not.
     pub fn bound(self) -> Option<Bound> {
         let bound = |tries, time, first, longest| {

@@ -145,6 +145,10 @@ pub struct ResourceWork {
     /// Whether a create was recorded for the resource that `identifier` names.
     #[serde(default)]
     pub created: bool,
+    /// Whether the declaration names the resource, so that AWS has it only once: its name, or an identifier that AWS derives
+    /// from the name, stands in events whoever has made it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_name: bool,
     /// Whether AWS has named the resource in an event of that create, or a search has found it by its mark.
     #[serde(default)]
     pub named: bool,
@@ -269,6 +273,7 @@ impl ResourceWork {
             resolves: None,
             state_before: None,
             created: false,
+            has_name: false,
             named: false,
             sightings: Sightings::default(),
             replacing: None,
@@ -369,7 +374,11 @@ impl ResourceWork {
     /// the operation may work on that one.
     pub fn unchecked_target(&self) -> Option<Target<'_>> {
         let is_told = self.spelled.is_some() || self.named;
-        self.held().filter(|_| is_told && !self.created)
+        // What it replaces was spelled otherwise, and another one is being created beside that.
+        let replaces_respelled =
+            self.spelled.is_some() && matches!(self.replacing, Some(Replacing::NewFirst { .. }));
+        self.held()
+            .filter(|_| is_told && !self.created || replaces_respelled)
     }
 
     /// Returns the work with the identifier and the mark of the resource that was found, if either was unknown.
@@ -471,6 +480,15 @@ impl ResourceWork {
             (Some(_), Some(_)) | (Some(Action::Update), None) => "Updating",
             (Some(Action::Delete), None) => "Deleting",
         }
+    }
+
+    /// Returns whether looks have not found what the alias stood for, or it was deleted to make room.
+    pub fn has_lost(&self) -> bool {
+        let is_gone = matches!(
+            self.replacing,
+            Some(Replacing::Lost { .. } | Replacing::OldGone { .. })
+        );
+        is_gone || self.sightings.missed > 0
     }
 
     /// Returns whether a change was recorded to be sent.
