@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::binding::Binding;
 use crate::offering::Offering;
 use crate::plan::Plan;
 
@@ -26,11 +27,10 @@ fn service(offering: &Offering) -> Value {
     service["bindings_retrievable"] = Value::Bool(true);
     service["allow_context_updates"] = Value::Bool(true);
     service["plan_updateable"] = Value::Bool(is_updateable);
-    if let Some(binding) = &offering.binding {
-        service["binding_rotatable"] = Value::Bool(binding.is_rotatable);
-    }
-    let is_bindable = offering.binding.is_some();
-    let plans = offering.plans.iter().map(|one| plan(one, is_bindable));
+    let plans = offering
+        .plans
+        .iter()
+        .map(|one| plan(one, offering.binding.as_ref()));
     service["plans"] = plans.collect();
     service
 }
@@ -39,7 +39,7 @@ fn is_updateable(plan: &Plan) -> bool {
     !plan.edges.is_empty()
 }
 
-fn plan(plan: &Plan, is_bindable: bool) -> Value {
+fn plan(plan: &Plan, binding: Option<&Binding>) -> Value {
     let mut told = json!({
         "id": plan.id,
         "name": plan.name,
@@ -50,6 +50,9 @@ fn plan(plan: &Plan, is_bindable: bool) -> Value {
     }
     told["free"] = Value::Bool(plan.is_free);
     told["plan_updateable"] = Value::Bool(is_updateable(plan));
+    if let Some(binding) = binding {
+        told["binding_rotatable"] = Value::Bool(binding.is_rotatable);
+    }
     if let Some(version) = &plan.version {
         told["maintenance_info"] = json!({ "version": version });
         if let Some(description) = &plan.version_description {
@@ -62,7 +65,7 @@ fn plan(plan: &Plan, is_bindable: bool) -> Value {
             "update": { "parameters": plan.instance.update_schema() },
         },
     });
-    if is_bindable {
+    if binding.is_some() {
         told["schemas"]["service_binding"] =
             json!({ "create": { "parameters": plan.binding.creation_schema() } });
     }

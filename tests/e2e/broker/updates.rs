@@ -360,3 +360,61 @@ async fn an_update_renews_all_bindings_that_an_instance_may_have() {
     }
     world.finish().await;
 }
+
+/// The context tells nothing of the plan's version.
+#[apply(on_every_store)]
+async fn a_context_is_noted_whatever_the_version_of_the_plan(world: &World) {
+    logs(world, "one", json!({})).await;
+    let raised = (
+        "logs.toml",
+        "maintenance.version = \"1.0.0\"",
+        "maintenance.version = \"1.1.0\"",
+    );
+    world.offer(&[raised]);
+    let path = format!("{}?accepts_incomplete=true", at("one"));
+    for plan in [Value::Null, json!(SMALL)] {
+        let mut renamed = json!({"service_id": LOGS, "context": {"instance_name": "other"}});
+        if !plan.is_null() {
+            renamed["plan_id"] = plan;
+        }
+        ask(world, "PATCH", &path, &renamed).await.expect(200);
+    }
+    let behind = ask(world, "PATCH", &path, &update(json!({"retention": 30}))).await;
+    refused(&behind, 422, "MaintenanceInfoConflict");
+}
+
+/// There is nothing to change.
+#[apply(on_every_store)]
+async fn what_was_never_made_is_not_updated(world: &World) {
+    let refusal = fault(fail(HandlerErrorCode::AccessDenied).saying("No."));
+    world.aws.add_fault(refusal.on(Action::CreateResource));
+    let failed = change(world, "PUT", &at("one"), &order(LOGS, SMALL, json!({}))).await;
+    assert_eq!(failed["state"], "failed", "{failed}");
+    world.aws.clear_faults();
+    let path = format!("{}?accepts_incomplete=true", at("one"));
+    let reply = ask(world, "PATCH", &path, &update(json!({"retention": 30}))).await;
+    refused(&reply, 404, "NotFound");
+    assert!(live(world, "AWS::Logs::LogGroup").is_empty());
+    logs(world, "one", json!({})).await;
+}
+
+/// An update would make it anew, and fails.
+#[apply(on_every_store)]
+async fn what_is_gone_cannot_be_used(world: &World) {
+    logs(world, "one", json!({})).await;
+    let [log_group] = &world.live("AWS::Logs::LogGroup")[..] else {
+        panic!("one log group")
+    };
+    world.vanish("AWS::Logs::LogGroup", log_group);
+    let refusal = fault(fail(HandlerErrorCode::AccessDenied).saying("No."));
+    world.aws.add_fault(refusal.on(Action::CreateResource));
+    let patch = update(json!({"retention": 30}));
+    let failed = change(world, "PATCH", &at("one"), &patch).await;
+    assert_eq!(failed["state"], "failed", "{failed}");
+    assert_eq!(failed["instance_usable"], false, "{failed}");
+    world.aws.clear_faults();
+    assert_eq!(
+        change(world, "PATCH", &at("one"), &patch).await,
+        succeeded()
+    );
+}

@@ -210,6 +210,10 @@ impl App {
         let row = row.filter(|row| !row.is_gone() && row.id == id);
         let row = row.ok_or_else(|| no_such_instance(&update.instance))?;
         judge_service(&row, &update.service)?;
+        // Its creation has failed, so there is nothing to change: the platform orders it again, or deletes it.
+        if row.applied.is_none() && !row.change.is_running() {
+            return Err(no_such_instance(&update.instance));
+        }
         let base = row.applied.as_ref().unwrap_or(&row.wanted);
         let current = offering.plan(&base.plan);
         let plan = match (named, current) {
@@ -223,6 +227,13 @@ impl App {
             }
         };
         judge_version(plan, update.version.as_deref())?;
+        let name = update.name.clone().or_else(|| row.name.clone());
+        let is_asked_for =
+            update.version.is_some() || !update.parameters.is_empty() || plan.id() != base.plan;
+        // It is about the context alone, whatever version the plan has by now.
+        if !is_asked_for && row.change.has_succeeded() {
+            return self.rename(row, name).await;
+        }
         if update.version.is_none()
             && plan.version().is_some()
             && current.is_some_and(|it| it.version() != base.version.as_deref())
@@ -254,7 +265,6 @@ impl App {
             },
             None => base.clone(),
         };
-        let name = update.name.clone().or_else(|| row.name.clone());
         let applied = row.applied.as_ref();
         let is_applied = applied.is_some_and(|applied| applied.is_same(&wanted));
         let is_context_only = row.change.has_succeeded() && is_applied;

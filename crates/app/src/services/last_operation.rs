@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ucp_model::operation::GroupWork;
-use ucp_model::operation::group::{ApplyMember, MemberGoal};
+use ucp_model::operation::group::{ApplyMember, MemberGoal, MemberState};
+use ucp_model::operation::{GroupWork, ResourceWork};
 use ucp_model::{
     BindingId, Change, ChangeKind, Failure, Operation, OperationId, Reference, ServiceInstance,
 };
@@ -182,6 +182,17 @@ impl App {
             let reference = recorded.get(&member.reference.key());
             reference.is_some_and(|it| it.identifier.is_some())
         };
+        for status in &work.members {
+            let has_failed = matches!(status.state, MemberState::Failed(_));
+            let Some(child) = status.operation.filter(|_| has_failed) else {
+                continue;
+            };
+            let child = self.get_operation(child).await?;
+            let work = child.as_ref().and_then(|child| child.work.resource());
+            if work.is_some_and(ResourceWork::has_lost) {
+                return Ok(Some(false));
+            }
+        }
         // What an update deletes is no part of the instance any more.
         let puts = puts(&application.members);
         let mut members = application.members.iter();
