@@ -41,7 +41,9 @@ fn refused(reply: &Reply, others: &[String]) {
 
 async fn delete(world: &World, path: &str) -> Reply {
     let path = format!("{path}?{API_VERSION}");
-    world.call_until_settled("DELETE", &path, "").await
+    let reply = world.call_until_settled("DELETE", &path, "").await;
+    world.settle().await;
+    reply
 }
 
 #[apply(on_every_store)]
@@ -115,9 +117,11 @@ async fn apply(world: &World, resources: Value, mode: &str) -> Reply {
     let path = format!("{GROUP}/:apply?{API_VERSION}");
     let body = json!({"scope": format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}"),
         "mode": mode, "resources": resources});
-    world
+    let reply = world
         .call_until_settled("POST", &path, &body.to_string())
-        .await
+        .await;
+    world.settle().await;
+    reply
 }
 
 /// Two members of a set are never about one resource.
@@ -152,6 +156,49 @@ async fn a_set_is_about_each_resource_once(world: &World) {
     assert_eq!(world.live(LIVE), ["data"]);
     assert_eq!(world.calls("DeleteResource"), 0);
     assert_eq!(world.references().await.len(), 1);
+}
+
+/// It would be gone, and another one would take its name, or nobody would.
+#[apply(on_every_store)]
+async fn a_set_does_not_declare_what_it_replaces(world: &World) {
+    world.put_and_settle(BUCKET, "a", bucket()).await;
+    let other = json!({"alias": "a", "type": BUCKET, "properties": {"BucketName": "other"}});
+    let with = |policy: &str| {
+        let mut other = other.clone();
+        other["replacementPolicy"] = json!(policy);
+        other
+    };
+    let comes = json!({"alias": "b", "type": BUCKET, "properties": bucket()});
+    for policy in ["createBeforeDelete", "deleteBeforeCreate"] {
+        let reply = apply(world, json!([comes, with(policy)]), "Incremental").await;
+        assert_eq!(reply.status, 400, "{}", reply.text);
+        assert!(reply.text.contains("ResourceShared"), "{}", reply.text);
+        assert!(reply.text.contains("would be replaced"), "{}", reply.text);
+    }
+    assert_eq!(world.live(LIVE), ["data"]);
+}
+
+/// AWS has the name of a queue once, although its URL is the identifier.
+#[apply(on_every_store)]
+async fn a_set_does_not_delete_what_bears_a_name_that_it_declares(world: &World) {
+    const QUEUE: &str = "AWS.SQS/Queue";
+    let queue = |alias: &str, name: &str| json!({"alias": alias, "type": QUEUE, "properties": {"QueueName": name}});
+    apply(world, json!([queue("a", "jobs")]), "Complete").await;
+    let gone = json!({"alias": "a", "type": QUEUE, "delete": true});
+    for (resources, mode) in [
+        (json!([queue("b", "jobs")]), "Complete"),
+        (json!([gone, queue("b", "jobs")]), "Incremental"),
+    ] {
+        let reply = apply(world, resources, mode).await;
+        assert_eq!(reply.status, 400, "{}", reply.text);
+        assert!(reply.text.contains("ResourceShared"), "{}", reply.text);
+    }
+    assert_eq!(world.live("AWS::SQS::Queue").len(), 1);
+    assert_eq!(world.calls("DeleteResource"), 0);
+    // Another name is another queue.
+    let renamed = apply(world, json!([queue("b", "others")]), "Complete").await;
+    assert_eq!(world.status(&renamed).await["status"], "Succeeded");
+    assert_eq!(world.live("AWS::SQS::Queue").len(), 1);
 }
 
 /// What another one stands for that the set neither declares nor deletes.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use ucp_access::Right;
 use ucp_look::PlanRead;
+use ucp_model::operation::ReplacementPolicy;
 use ucp_model::{
     Detail, ErrorCode, Failure, GroupId, Identifier, Reference, ReferenceId, ResourceGroup, Scope,
     Target, Timestamp, TypeName,
@@ -54,9 +55,13 @@ pub(crate) struct JudgedMember {
     pub(crate) depends_on: Vec<usize>,
     /// Whether its alias has a reference.
     pub(crate) has_reference: bool,
-    /// The resource that it is about, as far as it is known before AWS is asked: the declaration names it, or its reference
-    /// stands for it.
-    pub(crate) identifier: Option<Identifier>,
+    /// The resource that its reference stands for.
+    pub(crate) recorded: Option<Identifier>,
+    /// The resource that it declares, if its properties tell that.
+    pub(crate) declared: Option<Identifier>,
+    /// A name of which AWS has one only, although it is not the identifier: the one that it declares, or that its resource
+    /// was declared with.
+    pub(crate) custom_name: Option<String>,
 }
 
 impl JudgedMember {
@@ -210,7 +215,9 @@ impl App {
                 Err(refused) => return Err(refused),
             }
         }
-        let members = in_order(judged, &order, unlisted);
+        let types = &self.parts.types;
+        let schema_of = |type_name: &TypeName| types.catalogue().get(type_name);
+        let members = in_order(judged, &order, unlisted, schema_of);
         details.extend(one_for_each(&members));
         if !details.is_empty() {
             return Err(invalid(details));
@@ -350,7 +357,8 @@ impl App {
     ) -> Result<JudgedMember, Rejection> {
         let Given { schema, member } = given;
         let has_reference = recorded.is_some();
-        let mut identifier = recorded.and_then(|reference| reference.identifier.clone());
+        let mut declared = None;
+        let mut custom_name = recorded.and_then(|reference| custom_name_of(reference, schema));
         let goal = match (&member.goal, linked.goal) {
             (SetGoal::Put(put), Goal::Put(properties)) => {
                 let put = PutResource {
@@ -363,8 +371,11 @@ impl App {
                     ..(**put).clone()
                 };
                 judge_for_type(&put.properties, &put.tags, schema)?;
-                let declared = self.judge_draft(&put, schema, group, has_reference).await?;
-                identifier = meant(identifier, declared);
+                declared = self.judge_draft(&put, schema, group, has_reference).await?;
+                let properties = Value::Object(put.properties.clone());
+                custom_name = schema
+                    .custom_name(&properties)
+                    .map(|(_, name)| name.to_owned());
                 JudgedGoal::Put(Box::new(put))
             }
             (SetGoal::Delete, _) | (_, Goal::Delete) => {
@@ -382,7 +393,9 @@ impl App {
             goal,
             depends_on: linked.depends_on,
             has_reference,
-            identifier,
+            recorded: recorded.and_then(|reference| reference.identifier.clone()),
+            declared,
+            custom_name,
         })
     }
 
@@ -528,6 +541,7 @@ fn in_order(
     mut judged: Vec<Option<JudgedMember>>,
     order: &[usize],
     unlisted: Vec<Reference>,
+    schema_of: impl Fn(&TypeName) -> Option<Arc<ResourceSchema>>,
 ) -> Vec<JudgedMember> {
     let mut places = vec![0; judged.len()];
     for (place, index) in order.iter().enumerate() {
@@ -541,7 +555,10 @@ fn in_order(
     let unlisted = unlisted.into_iter().map(|reference| JudgedMember {
         place: String::new(),
         symbolic_name: reference.id.alias.clone(),
-        identifier: reference.identifier,
+        custom_name: (schema_of(&reference.id.type_name))
+            .and_then(|schema| custom_name_of(&reference, &schema)),
+        recorded: reference.identifier,
+        declared: None,
         reference: reference.id,
         scope: reference.scope,
         goal: JudgedGoal::DeleteOwned(reference.created_at),
@@ -551,72 +568,153 @@ fn in_order(
     listed.chain(unlisted).collect()
 }
 
-/// Returns the resource that a put is about: the one that it declares, in the spelling of AWS if the reference stands for it.
-fn meant(recorded: Option<Identifier>, declared: Option<Identifier>) -> Option<Identifier> {
-    let is_other = |recorded: &Identifier, declared: &Identifier| {
-        recorded.as_str().to_lowercase() != declared.as_str().to_lowercase()
+/// Returns the custom name that a resource was declared with.
+fn custom_name_of(reference: &Reference, schema: &ResourceSchema) -> Option<String> {
+    let last = reference.baseline.as_ref()?;
+    let (_, name) = schema.custom_name(&last.declared)?;
+    Some(name.to_owned())
+}
+
+/// What a set does with a resource.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// It declares it.
+    Declares,
+    /// It deletes it.
+    Deletes,
+    /// It replaces it by another one.
+    Replaces,
+}
+
+/// Returns the resources that a member is about, as far as they are known before AWS is asked: the one that a put declares, and
+/// the one that its reference stands for, which it may replace by that. Two that differ in letter case only may be one.
+fn uses(member: &JudgedMember) -> Vec<(Use, &Identifier)> {
+    let recorded = member.recorded.as_ref();
+    let JudgedGoal::Put(put) = &member.goal else {
+        return recorded.map(|it| (Use::Deletes, it)).into_iter().collect();
     };
-    match (recorded, declared) {
-        (Some(recorded), Some(declared)) if is_other(&recorded, &declared) => Some(declared),
-        (recorded, declared) => recorded.or(declared),
-    }
+    let declared = member.declared.as_ref();
+    let is_other = |it: &&Identifier| declared.is_some_and(|declared| declared != *it);
+    let folded = |it: &Identifier| it.as_str().to_lowercase();
+    let replaced = match (recorded.filter(is_other), declared) {
+        (Some(recorded), Some(declared)) if folded(recorded) == folded(declared) => {
+            Some((Use::Declares, recorded))
+        }
+        (Some(recorded), _) => {
+            let replaces = put.options.replacement_policy != ReplacementPolicy::Refuse;
+            replaces.then_some((Use::Replaces, recorded))
+        }
+        (None, _) => None,
+    };
+    let declared = declared.or(recorded).map(|it| (Use::Declares, it));
+    declared.into_iter().chain(replaced).collect()
 }
 
 /// Returns what is wrong with members that are about one AWS resource: two declare it, or one does that another one deletes.
 fn one_for_each(members: &[JudgedMember]) -> Vec<Detail> {
-    let mut first: BTreeMap<String, &JudgedMember> = BTreeMap::new();
+    let mut first: BTreeMap<String, (Use, &JudgedMember)> = BTreeMap::new();
     let mut details = Vec::new();
     for member in members {
-        let target = member.identifier.as_ref().map(|identifier| Target {
-            scope: &member.scope,
-            type_name: &member.reference.type_name,
-            identifier,
-        });
-        let Some(target) = target else { continue };
-        let Some(other) = first.insert(target.key(), member) else {
+        for (used, name) in uses(member) {
+            let target = Target {
+                scope: &member.scope,
+                type_name: &member.reference.type_name,
+                identifier: name,
+            };
+            if let Some((other_used, other)) = first.insert(target.key(), (used, member)) {
+                let (code, message) = met_twice((other_used, other), (used, member), name.as_str());
+                let both = [other, member];
+                details.extend(both.map(|it| Detail::at(code, message.clone(), it.target())));
+            }
+        }
+    }
+    details.extend(same_names(members));
+    details
+}
+
+/// Returns what is wrong with members of which one declares the name that another one, which is deleted, was made with: AWS has
+/// such a name once, although the identifier is another.
+fn same_names(members: &[JudgedMember]) -> Vec<Detail> {
+    let key = |member: &JudgedMember, name: &str| {
+        let type_name = member.reference.type_name.as_str().to_ascii_lowercase();
+        format!("{}/{type_name}/{name}", member.scope.key())
+    };
+    let goes = members.iter().filter_map(|member| {
+        let is_put = matches!(member.goal, JudgedGoal::Put(_));
+        let name = member.custom_name.as_ref().filter(|_| !is_put)?;
+        Some((key(member, name), member))
+    });
+    let goes: BTreeMap<String, &JudgedMember> = goes.collect();
+    let comes = members
+        .iter()
+        .filter(|member| matches!(member.goal, JudgedGoal::Put(_)) && !member.has_reference);
+    let mut details = Vec::new();
+    for member in comes {
+        let Some(name) = &member.custom_name else {
             continue;
         };
-        let name = target.identifier;
-        let is_put = |member: &JudgedMember| matches!(member.goal, JudgedGoal::Put(_));
-        let (code, message) = match (is_put(other), is_put(member)) {
-            (true, true) => (
-                "SameResource",
-                format!(
-                    "'{}' and '{}' declare one resource, '{name}', and each would undo what the other one declares. Leave one of them out, or give it another name.",
-                    other.symbolic_name, member.symbolic_name
-                ),
+        let Some(other) = goes.get(&key(member, name)) else {
+            continue;
+        };
+        let (code, message) = met_twice((Use::Deletes, other), (Use::Declares, member), name);
+        details.extend([*other, member].map(|it| Detail::at(code, message.clone(), it.target())));
+    }
+    details
+}
+
+/// Returns the code and the message for two members that are about one resource.
+fn met_twice(
+    (other_used, other): (Use, &JudgedMember),
+    (used, member): (Use, &JudgedMember),
+    name: &str,
+) -> (&'static str, String) {
+    let is_put = |used: Use| used == Use::Declares;
+    match (is_put(other_used), is_put(used)) {
+        (true, true) => (
+            "SameResource",
+            format!(
+                "'{}' and '{}' declare one resource, '{name}', and each would undo what the other one declares. Leave one of them out, or give it another name.",
+                other.symbolic_name, member.symbolic_name
             ),
-            (false, false) => (
-                "SameResource",
-                format!(
-                    "'{}' and '{}' stand for one resource, '{name}', which only one of them can delete. Leave one of them out.",
-                    other.symbolic_name, member.symbolic_name
-                ),
+        ),
+        (false, false) => (
+            "SameResource",
+            format!(
+                "'{}' and '{}' stand for one resource, '{name}', which only one of them can delete. Leave one of them out.",
+                other.symbolic_name, member.symbolic_name
             ),
-            (true, false) | (false, true) => {
-                let (stays, goes) = match is_put(other) {
-                    true => (other, member),
-                    false => (member, other),
-                };
-                let advice = match goes.place.is_empty() {
-                    true => format!(
+        ),
+        (true, false) | (false, true) => {
+            let (stays, (goes_by, goes)) = match is_put(other_used) {
+                true => (other, (used, member)),
+                false => (member, (other_used, other)),
+            };
+            let (what, advice) = match (goes_by, goes.place.is_empty()) {
+                (Use::Replaces, _) => (
+                    "replaced",
+                    format!(
+                        "Apply '{}' first, and then the whole set",
+                        goes.symbolic_name
+                    ),
+                ),
+                (Use::Declares | Use::Deletes, true) => (
+                    "deleted",
+                    format!(
                         "If '{}' is its new alias, move the reference with :refactor, and apply then",
                         stays.symbolic_name
                     ),
-                    false => "Leave one of them out".to_owned(),
-                };
-                let message = format!(
-                    "'{}' declares the resource '{name}', which would be deleted, since '{}' stands for it. {advice}.",
-                    stays.symbolic_name, goes.symbolic_name
-                );
-                ("ResourceShared", message)
-            }
-        };
-        details.extend(
-            [other, member].map(|member| Detail::at(code, message.clone(), member.target())),
-        );
+                ),
+                (Use::Declares | Use::Deletes, false) => {
+                    ("deleted", "Leave one of them out".to_owned())
+                }
+            };
+            let message = format!(
+                "'{}' declares the resource '{name}', which would be {what}, since '{}' stands for it. {advice}.",
+                stays.symbolic_name, goes.symbolic_name
+            );
+            ("ResourceShared", message)
+        }
     }
-    details
 }
 
 /// Refuses a set for what the details say, in the order of its body.
@@ -665,21 +763,6 @@ mod tests {
         references
             .map(|reference| (reference.id.key(), reference))
             .collect()
-    }
-
-    #[test]
-    fn a_put_is_about_what_it_declares_as_aws_spells_it() {
-        let name = |text: &str| Some(Identifier::new(text));
-        for (recorded, declared, expected) in [
-            (None, None, None),
-            (name("a"), None, name("a")),
-            (None, name("a"), name("a")),
-            (name("mydb"), name("MyDB"), name("mydb")),
-            // It is to be replaced by one of another name.
-            (name("a"), name("b"), name("b")),
-        ] {
-            assert_eq!(meant(recorded, declared), expected);
-        }
     }
 
     #[test]

@@ -568,7 +568,9 @@ mod tests {
             goal: JudgedGoal::Delete,
             depends_on: Vec::new(),
             has_reference: true,
-            identifier: None,
+            recorded: None,
+            declared: None,
+            custom_name: None,
         }
     }
 
