@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use ucp_engine::Swept;
+use ucp_model::Clock as _;
 use ucp_simulator::faults::{Effect, fail, fault};
 use ucp_simulator::{Action, HandlerErrorCode};
 use ucp_testkit::{ACCOUNT, GROUP, REGION, Reply, World, apply, on_every_store, tracked_by};
@@ -255,7 +256,9 @@ async fn what_cannot_be_deleted_is_named_and_the_group_stays_usable(world: &Worl
         .iter()
         .map(|detail| detail["code"].as_str().unwrap())
         .collect();
-    assert_eq!(codes, ["AccessDenied", "DependentNotDeleted"]);
+    assert_eq!(codes, ["AccessDenied", "ResourceConflict"]);
+    let message = reply.body["error"]["message"].as_str().unwrap();
+    assert!(message.contains("'b-subnet' (AccessDenied)"), "{message}");
     let denied = &details[0];
     assert!(
         denied["target"]
@@ -271,8 +274,8 @@ async fn what_cannot_be_deleted_is_named_and_the_group_stays_usable(world: &Worl
     }
     assert_eq!(
         world.calls("DeleteResource"),
-        2,
-        "what is denied is not tried again, nor what it refers to"
+        2 + 5,
+        "what is denied is not tried again, and AWS is asked about what it refers to"
     );
     assert!(world.live("AWS::Logs::LogGroup").is_empty());
     assert_eq!(world.references().await.len(), 2, "what is left stays");
@@ -328,36 +331,17 @@ async fn what_aws_does_not_have_any_more_is_no_obstacle(world: &World) {
     assert_eq!(world.calls("DeleteResource"), 1);
 }
 
-/// Two security groups that refer to each other: no order is correct for both.
+/// Two roles that name each other: no order is correct for both.
 #[apply(on_every_store)]
 async fn a_cycle_is_broken(world: &World) {
-    let first = put(
-        world,
-        "AWS.Logs/LogGroup",
-        "a",
-        json!({"LogGroupName": "a-logs"}),
-    )
-    .await;
-    let second = put(
-        world,
-        "AWS.Logs/LogGroup",
-        "b",
-        json!({"LogGroupName": "b-logs"}),
-    )
-    .await;
-    for (alias, name, other) in [("a", &first, &second), ("b", &second, &first)] {
-        let tags = json!([{"Key": "other", "Value": other}]);
-        let status = world
-            .put_and_settle(
-                "AWS.Logs/LogGroup",
-                alias,
-                json!({"LogGroupName": name, "Tags": tags}),
-            )
-            .await;
-        assert_eq!(status["status"], "Succeeded");
+    let trust = json!({"Statement": [{"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}]});
+    for (alias, other) in [("one", "two"), ("two", "one")] {
+        let role =
+            json!({"RoleName": alias, "Description": other, "AssumeRolePolicyDocument": trust});
+        put(world, "AWS.IAM/Role", alias, role).await;
     }
     delete(world).await.expect(200);
-    assert!(world.live("AWS::Logs::LogGroup").is_empty());
+    assert!(world.live("AWS::IAM::Role").is_empty());
 }
 
 #[apply(on_every_store)]
@@ -527,4 +511,45 @@ async fn what_happened_long_ago_is_removed(world: &World) {
     world.settle().await;
     let events = world.events(VPC, "main").await;
     assert_eq!(events.len(), 1, "{events:?}");
+}
+
+/// Names that are words of tags, or a resource's own, are in nobody's way.
+#[apply(on_every_store)]
+async fn what_has_one_name_by_chance_goes_at_the_same_time(world: &World) {
+    const BUCKET: &str = "AWS.S3/Bucket";
+    const QUEUE: &str = "AWS.SQS/Queue";
+    mind_dependencies(world);
+    let tags = json!([{"Key": "app", "Value": "shop"}, {"Key": "logs", "Value": "shop-logs"}]);
+    put(
+        world,
+        BUCKET,
+        "bucket",
+        json!({"BucketName": "shop", "Tags": tags}),
+    )
+    .await;
+    let logs = json!({"LogGroupName": "shop-logs", "Tags": tags});
+    put(world, "AWS.Logs/LogGroup", "logs", logs).await;
+    put(
+        world,
+        QUEUE,
+        "queue",
+        json!({"QueueName": "shop", "Tags": tags}),
+    )
+    .await;
+    let statement = json!({"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::shop/*"});
+    let policy = json!({"Bucket": "shop", "PolicyDocument": {"Statement": [statement]}});
+    put(world, "AWS.S3/BucketPolicy", "policy", policy).await;
+    let before = world.clock.now();
+    begin(world).await.expect(202);
+    world.settle().await;
+    world.get(&path()).await.expect(404);
+    let took = world.clock.now().since(before);
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    let order = deleted(world);
+    assert_eq!(order.len(), 4, "AWS has refused none: {order:?}");
+    let place = |name: &str| order.iter().position(|it| it == name);
+    assert!(
+        place("AWS::S3::BucketPolicy") < place("AWS::S3::Bucket"),
+        "{order:?}"
+    );
 }

@@ -216,21 +216,42 @@ fn tries_are_bounded() {
     );
 }
 
+/// AWS is asked about all of them, and says what it refuses.
 #[test]
-fn a_refusal_that_nothing_mends_is_not_tried_again_nor_what_it_refers_to() {
+fn what_is_behind_a_refusal_that_nothing_mends_is_tried_last() {
     for code in [
         "AccessDenied",
         "UnsupportedActionException",
         "OutcomeUnknown",
     ] {
+        let mut left = chain();
+        left.push(owned("other", json!({})));
         let denied = child("instance", 1, Some((2, failed(code, "no"))));
-        let details = details(&next(&chain(), &[denied], 1_000));
-        let codes: Vec<&str> = details.iter().map(|(code, _)| code.as_str()).collect();
-        assert_eq!(codes, [code, "DependentNotDeleted", "DependentNotDeleted"]);
-        assert!(
-            details[2].1.contains("'instance' (instance) refers to it"),
-            "{details:?}"
-        );
+        let running = child("other", 1, None);
+        let children = [denied.clone(), running];
+        let decision = next(&left, &children, 2);
+        assert_eq!(decision.to_string(), "wait: deletes are under way");
+        left.pop();
+        let decision = next(&left, std::slice::from_ref(&denied), 9);
+        assert_eq!(started(&decision), ["subnet", "vpc"]);
+        let refused = |alias| {
+            child(
+                alias,
+                9,
+                Some((10, failed("InvalidRequest", "no such thing"))),
+            )
+        };
+        let ended = next(&left, &[denied, refused("subnet"), refused("vpc")], 1_000);
+        let codes: Vec<String> = details(&ended).into_iter().map(|(code, _)| code).collect();
+        assert_eq!(codes, [code, "InvalidRequest", "InvalidRequest"]);
+        let Next::Finish(finish) = ended.next else {
+            panic!("it ends")
+        };
+        let Ended::Failed(failure) = finish.ended else {
+            panic!("it fails")
+        };
+        let named = format!("could not be deleted: 'instance' ({code}), 'subnet' (InvalidRequest)");
+        assert!(failure.message.contains(&named), "{}", failure.message);
     }
 }
 
@@ -250,17 +271,26 @@ fn an_unlikely_refusal_is_tried_again_only_when_something_has_gone() {
     assert_eq!(started(&next(&left, &[refused, gone], 9)), ["a"]);
 }
 
+/// AWS refuses what is in use, which comes again once the other one is gone.
 #[test]
-fn a_cycle_is_broken_where_it_begins_and_elsewhere_after_a_refusal() {
-    // "a" must follow the cycle of "b" and "c".
+fn what_refers_to_each_other_goes_at_the_same_time() {
+    // "a" must follow the cycle of "b" and "c", which has nothing to do with "d".
     let left = [
         owned("a", json!({})),
         owned("b", json!({"Peer": "c", "Of": "a"})),
         owned("c", json!({"Peer": "b"})),
+        owned("d", json!({})),
     ];
-    assert_eq!(started(&next(&left, &[], 1)), ["b"]);
+    assert_eq!(started(&next(&left, &[], 1)), ["b", "c", "d"]);
     let refused = child("b", 1, Some((2, failed("ResourceConflict", "in use by c"))));
-    assert_eq!(started(&next(&left, &[refused], 2)), ["c"]);
+    let [gone, running] = [Some((3, Ended::Succeeded)), None].map(|end| child("c", 1, end));
+    let rest = child("d", 1, None);
+    let Next::Wait(moved) = next(&left, &[refused.clone(), running, rest.clone()], 2).next else {
+        panic!("expected a wait")
+    };
+    assert_eq!(moved.due_at, at(4));
+    let left = [left[0].clone(), left[1].clone(), left[3].clone()];
+    assert_eq!(started(&next(&left, &[refused, gone, rest], 3)), ["b"]);
 }
 
 /// The end of a child makes the operation due. If that is ever missed, it is not missed for long.

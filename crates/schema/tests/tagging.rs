@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use ucp_model::operation::group::is_of_tags;
 use ucp_model::{Lineage, Mark, TypeName};
 use ucp_schema::{Catalogue, Classes, ResourceSchema};
 
@@ -183,4 +184,20 @@ fn every_type_that_carries_the_mark_shows_it_to_us_and_to_nobody_else() {
     assert!(carrying > 800, "only {carrying} types carry the mark");
     // Tags that only a create can set are enough.
     assert!(fixed > 10, "only {fixed} of them cannot change their tags");
+}
+
+/// Names in tags are anybody's words, so they are left out where models are searched for names.
+#[test]
+fn the_tags_of_every_type_are_known_by_their_name() {
+    let catalogue = Catalogue::embedded();
+    for schema in catalogue
+        .type_names()
+        .filter_map(|name| catalogue.get(name))
+    {
+        if let Some(property) = schema.tag_property() {
+            let pointer = property.pointer();
+            let mut members = pointer.split('/');
+            assert!(members.any(is_of_tags), "{} {pointer}", schema.type_name());
+        }
+    }
 }

@@ -290,7 +290,7 @@ impl<'a> Step<'a> {
         if is_cancel_requested {
             return None;
         }
-        match members.wave(MEMBERS_AT_ONCE) {
+        match members.wave(MEMBERS_AT_ONCE, false) {
             Wave::Start(children, reason) => {
                 // As it was judged, so that the store refuses what has been made elsewhere or released meanwhile.
                 let judged: BTreeMap<String, &ApplyMember> = left
@@ -310,7 +310,10 @@ impl<'a> Step<'a> {
                 }));
                 Some(reason)
             }
-            Wave::UnderWay => None,
+            Wave::UnderWay(until) => {
+                until.into_iter().for_each(|until| self.again(until));
+                None
+            }
             Wave::Later(until) => {
                 self.again(until);
                 None
@@ -349,8 +352,8 @@ impl<'a> Step<'a> {
                 continue;
             }
             let reference = references.get(&member.reference.key());
-            let live = reference.and_then(|reference| reference.observed.as_ref());
-            let named: BTreeSet<usize> = live.map(|live| names.named_in(live)).unwrap_or_default();
+            let named = reference.map(|reference| names.named_in(reference));
+            let named: BTreeSet<usize> = named.unwrap_or_default();
             for index in named {
                 let message = format!(
                     "It was kept, because '{}' refers to it in AWS, and was not made as declared.",

@@ -12,6 +12,9 @@ use crate::{
     Timestamp,
 };
 
+/// How many resources the message of a failure names.
+const NAMED_MAX: usize = 5;
+
 /// Decides the next step of a deletion.
 pub(super) fn decide(
     operation: &GroupWork,
@@ -36,16 +39,16 @@ pub(super) fn decide(
             },
         };
     }
-    match members.wave(CHILDREN_AT_ONCE) {
+    match members.wave(CHILDREN_AT_ONCE, true) {
         Wave::Start(children, reason) => {
             return Decision {
                 next: Next::Start(children),
                 reason,
             };
         }
-        Wave::UnderWay => {
+        Wave::UnderWay(until) => {
             return Decision {
-                next: next_wait(None),
+                next: next_wait(until),
                 reason: "deletes are under way",
             };
         }
@@ -72,6 +75,17 @@ pub(super) fn decide(
 
 /// The failure that explains the remaining members, and what is left over that is ours. `None` if there are none.
 fn blocked(members: &Members<'_>, survey: &Survey) -> Option<Failure> {
+    let refused = members
+        .0
+        .iter()
+        .filter_map(|member| match &member.standing {
+            Standing::Settled(failure) => Some(format!(
+                "'{}' ({})",
+                member.reference.id.alias, failure.code
+            )),
+            Standing::Running | Standing::Ready | Standing::Later(_) => None,
+        });
+    let refused: Vec<String> = refused.collect();
     let details = (0..members.0.len()).map(|index| detail(members, index));
     let ours = survey.leftovers.iter();
     let ours = ours.filter(|left| left.reason.is_ours());
@@ -85,8 +99,18 @@ fn blocked(members: &Members<'_>, survey: &Survey) -> Option<Failure> {
     if details.is_empty() {
         return None;
     }
+    let named = match refused.len() {
+        0 => String::new(),
+        count => {
+            let mut named: Vec<String> = refused.into_iter().take(NAMED_MAX).collect();
+            if count > NAMED_MAX {
+                named.push(format!("{} more", count - NAMED_MAX));
+            }
+            format!(": {}", named.join(", "))
+        }
+    };
     let message = format!(
-        "{} of the group's resources could not be deleted; the details say why. The group stays with what is left. Fix the causes, release the resources (PATCH their references with ownedResource false) or forget the leftovers (DELETE them), then delete the group again.",
+        "{} of the group's resources could not be deleted{named}. The details say why. The group stays with what is left. Fix the causes, release the resources (PATCH their references with ownedResource false) or forget the leftovers (DELETE them), then delete the group again.",
         details.len()
     );
     Some(Failure::new(ErrorCode::ResourceGroupDeletionBlocked, message).with_details(details))
@@ -97,17 +121,11 @@ fn detail(members: &Members<'_>, index: usize) -> Detail {
     let reference = member.reference;
     let identifier = named(reference);
     let alias = &reference.id.alias;
-    let (code, reason) = match (&member.standing, members.held_by(index)) {
-        (Standing::Settled(failure), _) => (failure.code.as_str(), failure.message.clone()),
-        (_, Some(holder)) => (
-            "DependentNotDeleted",
-            format!(
-                "left alone, because '{}' ({}) refers to it and could not be deleted",
-                holder.reference.id.alias,
-                named(holder.reference)
-            ),
-        ),
-        (_, None) => ("DependentNotDeleted", "left alone".to_owned()),
+    let (code, reason) = match &member.standing {
+        Standing::Settled(failure) => (failure.code.as_str(), failure.message.as_str()),
+        Standing::Running | Standing::Ready | Standing::Later(_) => {
+            ("DependentNotDeleted", "left alone")
+        }
     };
     let id = match &reference.identifier {
         Some(identifier) => reference

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::{Identifier, Reference};
+
 /// Longer strings are taken for documents and compared only as a whole.
 const NAME_MAX_BYTES: usize = 2048;
 /// The maximum number of consecutive parts of a name that are joined to match an identifier of several parts.
@@ -18,33 +20,81 @@ impl<'a> Names<'a> {
         self.0.entry(identifier).or_default().push(resource);
     }
 
-    /// Returns the resources that a string in `model` names, either as a whole or as a part of something like an ARN
-    /// (`arn:aws:iam::1:role/r` names `r`). Parts of a string with white space do not count: it is probably prose.
-    pub(super) fn named_in(&self, model: &Value) -> BTreeSet<usize> {
-        let mut named = BTreeSet::new();
-        self.collect(model, &mut named);
-        named
+    /// Returns the resources that a string in the live properties of `reference` names, either as a whole or as a part of
+    /// something like an ARN (`arn:aws:iam::1:role/r` names `r`). Parts of a string with white space do not count: it is
+    /// probably prose. Nor do tags, or its own name, which another resource may have too.
+    pub(super) fn named_in(&self, reference: &Reference) -> BTreeSet<usize> {
+        let mut search = Search {
+            names: self,
+            own: BTreeSet::new(),
+            found: BTreeSet::new(),
+        };
+        if let Some(live) = &reference.observed {
+            search.own = own_names(live, reference);
+            search.collect(live);
+        }
+        search.found
     }
+}
 
-    fn collect(&self, value: &Value, named: &mut BTreeSet<usize>) {
+/// Returns the names of a resource itself in its live properties: the members that are called after its type, such as the
+/// `BucketName` of a bucket, and ids so called that are its identifier.
+fn own_names<'m>(live: &'m Value, reference: &Reference) -> BTreeSet<&'m str> {
+    let resource = reference.id.type_name.resource().to_ascii_lowercase();
+    let is_of_type = |noun: &str| resource.ends_with(&noun.to_ascii_lowercase());
+    let identifier = reference.identifier.as_ref().map(Identifier::as_str);
+    let is_own = |name: &str, value: &str| match name.strip_suffix("Name") {
+        Some(noun) => is_of_type(noun),
+        None => {
+            let noun = name.strip_suffix("Identifier");
+            let noun = noun.or_else(|| name.strip_suffix("Id"));
+            noun.is_some_and(is_of_type) && Some(value) == identifier
+        }
+    };
+    let members = live.as_object().into_iter().flatten();
+    let texts = members.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)));
+    let own = texts.filter(|(name, value)| is_own(name, value));
+    own.map(|(_, value)| value).collect()
+}
+
+/// Returns whether a member of a model has the tags of the resource, which are anybody's words. Types call them `Tags` or, for
+/// example, `HostedZoneTags`.
+pub fn is_of_tags(member: &str) -> bool {
+    member.contains("Tags") || member == "tags"
+}
+
+/// A search for names in a model.
+struct Search<'n, 'a, 'm> {
+    names: &'n Names<'a>,
+    own: BTreeSet<&'m str>,
+    found: BTreeSet<usize>,
+}
+
+impl Search<'_, '_, '_> {
+    fn collect(&mut self, value: &Value) {
         match value {
-            Value::String(text) => self.collect_text(text, named),
+            Value::String(text) => self.collect_text(text),
             Value::Array(elements) => {
                 for element in elements {
-                    self.collect(element, named);
+                    self.collect(element);
                 }
             }
             Value::Object(members) => {
-                for member in members.values() {
-                    self.collect(member, named);
+                for (_, member) in members.iter().filter(|(name, _)| !is_of_tags(name)) {
+                    self.collect(member);
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
-    fn collect_text(&self, text: &str, named: &mut BTreeSet<usize>) {
-        let mut look_up = |name: &str| named.extend(self.0.get(name).into_iter().flatten());
+    fn collect_text(&mut self, text: &str) {
+        let mut look_up = |name: &str| {
+            if !self.own.contains(name) {
+                let named = self.names.0.get(name);
+                self.found.extend(named.into_iter().flatten());
+            }
+        };
         look_up(text);
         if text.len() > NAME_MAX_BYTES || text.contains(char::is_whitespace) {
             return;
@@ -88,11 +138,36 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::{GroupId, Lineage, ProvisioningState, ReferenceId, Scope, Timestamp, TypeName};
 
+    /// Whether a bucket with this model names a resource.
     fn names(identifier: &str, model: Value) -> bool {
+        let type_name = TypeName::from_cloudformation("AWS::S3::Bucket").unwrap();
+        let group = GroupId::new("local", "rg").unwrap();
+        let id = ReferenceId::new(group, type_name, "a").unwrap();
+        let now = Timestamp::from_millis(0);
+        let bucket = Reference {
+            lineage: Lineage::of(&id),
+            id,
+            scope: Scope::new("aws", "1", "us-west-2").unwrap(),
+            identifier: None,
+            owned: true,
+            told_to_own: false,
+            marked: false,
+            tags: BTreeMap::new(),
+            operation: None,
+            provisioning_state: ProvisioningState::Succeeded,
+            baseline: None,
+            observed: Some(model),
+            observed_at: None,
+            created_at: now,
+            updated_at: now,
+            revision: 1,
+            moves: 0,
+        };
         let mut names = Names::default();
         names.insert(identifier, 0);
-        !names.named_in(&model).is_empty()
+        !names.named_in(&bucket).is_empty()
     }
 
     #[test]
@@ -131,5 +206,19 @@ mod tests {
             );
         }
         assert!(!names("a", json!({"a": 1})), "a member's name");
+    }
+
+    #[test]
+    fn tags_and_a_name_of_its_own_name_nothing() {
+        for model in [
+            json!({"Tags": [{"Key": "app", "Value": "shop"}]}),
+            json!({"HostedZoneTags": {"app": "shop"}}),
+            json!({"BucketName": "shop", "Arn": "arn:aws:s3:::shop"}),
+            json!({"Name": "shop"}),
+        ] {
+            assert!(!names("shop", model.clone()), "{model}");
+        }
+        assert!(names("shop", json!({"Bucket": "shop"})));
+        assert!(names("shop", json!({"RoleName": "shop"})));
     }
 }

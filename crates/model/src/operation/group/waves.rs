@@ -39,8 +39,6 @@ impl Standing {
 pub(super) struct Member<'a> {
     pub(super) reference: &'a Reference,
     pub(super) standing: Standing,
-    /// How many tries of its delete have begun since another resource was last deleted.
-    tries: u32,
     /// The other members that refer to it.
     named_by: BTreeSet<usize>,
 }
@@ -76,10 +74,7 @@ impl<'a> Members<'a> {
         }
         let mut named_by: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); references.len()];
         for (index, reference) in references.iter().enumerate() {
-            let named = reference
-                .observed
-                .iter()
-                .flat_map(|live| names.named_in(live));
+            let named = names.named_in(reference).into_iter();
             for other in named.filter(|other| *other != index) {
                 named_by[other].insert(index);
             }
@@ -96,7 +91,7 @@ impl<'a> Members<'a> {
                 .map(|(reference, named_by)| {
                     let key = reference.id.key();
                     let tries = tries_of.get(&key).map(Vec::as_slice).unwrap_or_default();
-                    let (standing, tries) = standing(tries, last_gone, now);
+                    let standing = standing(tries, last_gone, now);
                     let standing = match (standing, survey.refused.get(&key)) {
                         (Standing::Ready, Some(Refusal::Lasting(failure))) => {
                             Standing::Settled(failure.clone())
@@ -109,7 +104,6 @@ impl<'a> Members<'a> {
                     Member {
                         reference,
                         standing,
-                        tries,
                         named_by,
                     }
                 })
@@ -154,17 +148,8 @@ impl<'a> Members<'a> {
             .map(|other| &self.0[other])
     }
 
-    /// The members that no other member refers to and whose delete may still succeed.
-    fn free(&self) -> Vec<&Member<'a>> {
-        self.0
-            .iter()
-            .filter(|member| member.named_by.is_empty())
-            .filter(|member| !matches!(member.standing, Standing::Settled(_)))
-            .collect()
-    }
-
-    /// The members that only members of the same cycle must precede.
-    fn of_a_cycle(&self) -> Vec<&Member<'a>> {
+    /// The members whose delete may still succeed, and that no other member must precede but those of the same cycle.
+    fn first(&self) -> Vec<&Member<'a>> {
         let before: Vec<BTreeSet<usize>> =
             (0..self.0.len()).map(|index| self.before(index)).collect();
         let is_first = |index: usize| {
@@ -177,39 +162,42 @@ impl<'a> Members<'a> {
         indices.map(|index| &self.0[index]).collect()
     }
 
-    /// Decides what to delete next, as long as no more than `at_once` deletes are under way.
-    pub(super) fn wave(&self, at_once: usize) -> Wave {
+    /// Decides what to delete next, as long as no more than `at_once` deletes are under way. Members that refer to each other go
+    /// at the same time: AWS refuses those that are in use, and they come again when something has gone. What stays behind one
+    /// that cannot be deleted is kept, or tried last if `tries_all`: then nothing is said to be blocked that AWS was not asked
+    /// about.
+    pub(super) fn wave(&self, at_once: usize, tries_all: bool) -> Wave {
         let running = self.running();
         let room = at_once.saturating_sub(running);
-        let free = self.free();
-        let ready = free
-            .iter()
-            .filter(|member| member.standing == Standing::Ready);
-        let start: Vec<Child> = ready.take(room).map(|member| member.delete()).collect();
+        let is_ready = |member: &&Member<'a>| member.standing == Standing::Ready;
+        let delete = |members: Vec<&Member<'a>>| -> Vec<Child> {
+            let ready = members.into_iter().filter(is_ready);
+            ready.take(room).map(Member::delete).collect()
+        };
+        let first = self.first();
+        let until = first.iter().filter_map(|member| member.standing.until());
+        let until = until.min();
+        let start = delete(first);
         if !start.is_empty() {
-            return Wave::Start(start, "nothing that is left refers to them");
+            return Wave::Start(start, "nothing that is left has to go before them");
         }
         if running > 0 {
-            return Wave::UnderWay;
+            return Wave::UnderWay(until);
         }
-        let candidates = match free.is_empty() {
-            true => self.of_a_cycle(),
-            false => free,
-        };
-        if let Some(member) = candidates
-            .iter()
-            .filter(|member| member.standing == Standing::Ready)
-            .min_by_key(|member| member.tries)
-        {
-            let reason = "they refer to each other, so one of them goes first";
-            return Wave::Start(vec![member.delete()], reason);
+        if let Some(until) = until {
+            return Wave::Later(until);
         }
-        let until = candidates
-            .iter()
-            .filter_map(|member| member.standing.until());
-        match until.min() {
-            Some(until) => Wave::Later(until),
-            None => Wave::Over,
+        if !tries_all {
+            return Wave::Over;
+        }
+        let held: Vec<&Member<'a>> = self.0.iter().collect();
+        let until = held.iter().filter_map(|member| member.standing.until());
+        let until = until.min();
+        let start = delete(held);
+        match (start.is_empty(), until) {
+            (false, _) => Wave::Start(start, "what refers to them cannot be deleted"),
+            (true, Some(until)) => Wave::Later(until),
+            (true, None) => Wave::Over,
         }
     }
 }
@@ -219,34 +207,34 @@ impl<'a> Members<'a> {
 pub(super) enum Wave {
     /// These, for this reason.
     Start(Vec<Child>, &'static str),
-    /// Nothing until a delete has ended.
-    UnderWay,
+    /// Nothing until a delete has ended, or until this time.
+    UnderWay(Option<Timestamp>),
     /// Nothing before this time.
     Later(Timestamp),
     /// Nothing any more. What is left cannot be deleted.
     Over,
 }
 
-/// The status of a reference after these tries of its delete, and how many of them began since another resource was
-/// last deleted.
-fn standing(tries: &[&Operation], last_gone: Option<Timestamp>, now: Timestamp) -> (Standing, u32) {
+/// The status of a reference after these tries of its delete. Those that began before another resource was last deleted count no
+/// more.
+fn standing(tries: &[&Operation], last_gone: Option<Timestamp>, now: Timestamp) -> Standing {
     let failed_since =
         |child: &&&Operation| last_gone.is_none_or(|gone| child.header.accepted_at >= gone);
     let count = u32::try_from(tries.iter().filter(failed_since).count()).unwrap_or(u32::MAX);
     if tries.iter().any(|child| child.header.ended_at.is_none()) {
-        return (Standing::Running, count);
+        return Standing::Running;
     }
     let last = tries.iter().max_by_key(|child| child.header.ended_at);
     let Some((ended, ended_at)) = last.and_then(|last| last.ended().zip(last.header.ended_at))
     else {
-        return (Standing::Ready, count);
+        return Standing::Ready;
     };
     let (failure, persistence) = match ended {
-        Ended::Succeeded => return (Standing::Ready, count),
+        Ended::Succeeded => return Standing::Ready,
         Ended::Failed(failure) => (failure, persistence(failure)),
         Ended::Canceled(failure) => (failure, Persistence::Lasting),
     };
-    let standing = match persistence {
+    match persistence {
         Persistence::Lasting => Standing::Settled(failure.clone()),
         Persistence::Passing | Persistence::OfThisMoment if tries.len() >= TRIES_IN_ALL_MAX => {
             Standing::Settled(failure.clone())
@@ -259,6 +247,5 @@ fn standing(tries: &[&Operation], last_gone: Option<Timestamp>, now: Timestamp) 
             }
         }
         Persistence::Passing | Persistence::OfThisMoment => Standing::Settled(failure.clone()),
-    };
-    (standing, count)
+    }
 }
