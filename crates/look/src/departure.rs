@@ -526,6 +526,7 @@ mod tests {
         let change = Change {
             path: "/Description".to_owned(),
             op: "replace".to_owned(),
+            conditional: false,
         };
         ResourceWork {
             changes: vec![change],

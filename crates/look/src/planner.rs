@@ -136,7 +136,7 @@ pub(crate) fn plan_put(
         schema,
         options: work.options,
     });
-    let changes = judgement.plan.history();
+    let changes = judgement.plan.history(schema);
     let live = match presence {
         Presence::Present { live, .. } => Some(live),
         Presence::Absent | Presence::Unreadable(_) | Presence::Unknown(_) => None,

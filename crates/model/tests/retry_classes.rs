@@ -4,7 +4,9 @@
 
 use std::fmt::Write;
 
-use ucp_model::operation::{Action, Class, Course, Left, Problem, retry_class};
+use ucp_model::operation::{
+    Action, Class, Course, IN_THE_WAY, Left, Problem, UNNAMED_QUEUE, retry_class,
+};
 use ucp_model::{Exception, HandlerErrorCode};
 
 const PAGE: &str = concat!(
@@ -114,10 +116,20 @@ of tries in `attempt`, the time of the next one in `nextTryAt`, and what it wait
 An operation gives up when both the tries and the time of its class are used up. The deletion of a group makes the
 deletes of the class `Queue` again itself, in its own order.
 
+AWS refuses an update with `ResourceConflict` both while another change is in progress and for what no time changes, such as
+an engine version that no upgrade leads to. So such an update is given up after IN_ALL, unless AWS's words name what is in
+the way. If it changes a conditional create-only property, and AWS names nothing, it fails at once, in AWS's words. Those
+that count are
+
+WORDS
+
 | class | meaning | tries | time | delays |
 |---|---|---|---|---|
 ",
     );
+    let words = IN_THE_WAY.map(|words| format!("- \"{words}\"")).join("\n");
+    let in_all = duration(UNNAMED_QUEUE.as_secs());
+    page = page.replace("IN_ALL", &in_all).replace("WORDS", &words);
     for class in Class::ALL {
         let bound = match class.bound() {
             Some(bound) => format!(

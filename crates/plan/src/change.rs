@@ -3,7 +3,7 @@ use std::fmt;
 use serde_json::Value;
 use ucp_model::json;
 use ucp_model::pointer::{Pointer, PointerBuf};
-use ucp_schema::{Classes, Cursor};
+use ucp_schema::{Classes, Cursor, ResourceSchema};
 
 use crate::edit::{Edit, Why};
 use crate::tags;
@@ -54,15 +54,29 @@ pub enum Reason {
     Tidied,
 }
 
+/// Returns whether a place is in a conditional create-only property, or has one in it.
+fn is_conditional(path: &str, schema: &ResourceSchema) -> bool {
+    let Ok(pointer) = Pointer::parse(path) else {
+        return false;
+    };
+    let segments = pointer.tokens().map(|token| token.decoded().into_owned());
+    let segments: Vec<String> = segments.collect();
+    let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+    let mut listed = schema.listed(Classes::CONDITIONAL_CREATE_ONLY);
+    schema.lists(Classes::CONDITIONAL_CREATE_ONLY, &segments)
+        || listed.any(|path| path.names().starts_with(&segments))
+}
+
 impl Change {
     /// Returns the entry for the history.
-    pub(crate) fn line(&self) -> ucp_model::operation::Change {
+    pub(crate) fn line(&self, schema: &ResourceSchema) -> ucp_model::operation::Change {
         let op = match self.kind {
             ChangeKind::Add => "add",
             ChangeKind::Remove => "remove",
             ChangeKind::Replace => "replace",
         };
         ucp_model::operation::Change {
+            conditional: is_conditional(&self.path, schema),
             path: self.path.clone(),
             op: op.to_owned(),
         }

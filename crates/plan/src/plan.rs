@@ -4,7 +4,7 @@ use json_patch::Patch;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ucp_model::pointer;
-use ucp_schema::Violation;
+use ucp_schema::{ResourceSchema, Violation};
 
 use crate::{Change, Warning, WarningCode};
 
@@ -82,8 +82,11 @@ impl Plan {
     }
 
     /// Returns the entries for the history.
-    pub fn history(&self) -> Vec<ucp_model::operation::Change> {
-        self.changes.iter().map(Change::line).collect()
+    pub fn history(&self, schema: &ResourceSchema) -> Vec<ucp_model::operation::Change> {
+        self.changes
+            .iter()
+            .map(|change| change.line(schema))
+            .collect()
     }
 }
 

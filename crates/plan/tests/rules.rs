@@ -66,7 +66,7 @@ fn a_create_knows_what_only_aws_will_know() {
     assert!(is_unknown(&plan.planned["VpcId"]));
     assert!(plan.unknown.contains(&"/VpcId".to_owned()));
     assert_eq!(plan.changes.len(), 1);
-    assert_eq!(plan.history()[0].path, "/CidrBlock");
+    assert_eq!(plan.history(&schema(VPC))[0].path, "/CidrBlock");
 }
 
 #[test]

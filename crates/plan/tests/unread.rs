@@ -156,7 +156,7 @@ fn what_may_have_been_sent_is_sent_again_whatever_aws_has() {
     let judgement = judged(POLICY, Some(&last), &declared);
     let history: Vec<String> = judgement
         .plan
-        .history()
+        .history(&schema(POLICY))
         .into_iter()
         .map(|line| line.path)
         .collect();

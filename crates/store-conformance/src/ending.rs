@@ -369,6 +369,7 @@ pub async fn every_end_is_an_event(store: Engine) {
     let changes = vec![Change {
         path: "/Name".to_owned(),
         op: "add".to_owned(),
+        conditional: false,
     }];
     let planned = stepped(&claimed.operation, |work| work.changes.clone_from(&changes));
     finish(&store, &claimed.lease, applied(&planned, "x/y", true)).await;

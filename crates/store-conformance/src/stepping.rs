@@ -52,6 +52,7 @@ pub async fn a_step_is_remembered_in_every_state(store: Engine) {
             work.changes = vec![Change {
                 path: "/Tags/0".to_owned(),
                 op: "replace".to_owned(),
+                conditional: false,
             }];
         });
         let stepped = due(&stepped, at(i64::from(attempt) + 10));
@@ -165,6 +166,7 @@ pub async fn what_an_update_sends_is_unconfirmed_until_a_put_succeeds(store: Eng
     let change = |path: &str| Change {
         path: path.to_owned(),
         op: "replace".to_owned(),
+        conditional: false,
     };
     let updating = |operation: &Operation, base: Option<&str>| {
         let call = Call::Update(identifier("x").unwrap());

@@ -67,3 +67,29 @@ async fn an_operation_of_something_else_is_not_told(world: &World) {
         refused(&told, 404, "NotFound");
     }
 }
+
+/// The resource has a name, so it is looked for after a refusal, which is told meanwhile.
+#[apply(on_every_store)]
+async fn what_aws_has_answered_is_told_at_once(world: &World) {
+    let refusal = fault(fail(HandlerErrorCode::AccessDenied).saying("Not allowed."));
+    world.aws.add_fault(refusal.on(Action::CreateResource));
+    let operation = begin(world, "PUT", &at("one"), &order(LOGS, SMALL, json!({}))).await;
+    let mut told = Value::Null;
+    for _ in 0..100 {
+        told = last(world, &at("one"), &operation).await;
+        if told["description"]
+            .as_str()
+            .is_some_and(|it| it.contains("AccessDenied"))
+        {
+            break;
+        }
+        world.clock.advance(std::time::Duration::from_secs(1));
+        world.step().await;
+    }
+    assert_eq!(told["state"], "in progress", "{told}");
+    let description = told["description"].as_str().unwrap();
+    assert!(description.contains("Not allowed."), "{description}");
+    world.settle().await;
+    let ended = last(world, &at("one"), &operation).await;
+    assert_eq!(ended["state"], "failed", "{ended}");
+}

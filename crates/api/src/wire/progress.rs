@@ -35,24 +35,7 @@ impl Progress {
         let (attempt, last_error, waiting_for) = match &operation.work {
             Work::Resource(work) => {
                 let retrying = work.retrying.as_ref();
-                let failure = work.last_error.as_ref();
-                let salvaged = match &work.state {
-                    State::Salvaging(_, setback) if work.searching.is_some() => {
-                        Some(setback.failure())
-                    }
-                    State::Accepted
-                    | State::Missing(_)
-                    | State::Submitting(_)
-                    | State::Waiting(..)
-                    | State::Observing(_)
-                    | State::Salvaging(..)
-                    | State::Adopting(_)
-                    | State::Ended(_) => None,
-                };
-                let failure = failure
-                    .or(salvaged)
-                    .or_else(|| retrying.map(|retrying| &retrying.failure));
-                let last_error = failure.map(|failure| LastError {
+                let last_error = work.setback_so_far().map(|failure| LastError {
                     code: failure.code.clone(),
                     message: failure.message.clone(),
                 });

@@ -138,11 +138,7 @@ impl App {
         let failure = failure.map(|failure| first_cause(&failure));
         let description = match (&failure, progress, &operation) {
             (Some(failure), _, _) => Some(failure.message.clone()),
-            (None, Progress::UnderWay, Some(operation)) => operation
-                .work
-                .group()
-                .filter(|work| work.total > 0)
-                .map(|work| format!("{} of {} resources are done.", work.done, work.total)),
+            (None, Progress::UnderWay, Some(operation)) => self.so_far(operation).await?,
             (None, _, _) => None,
         };
         let has_failed = progress == Progress::Failed && is_of_instance;
@@ -160,6 +156,38 @@ impl App {
             instance_usable,
             failure,
         })
+    }
+
+    /// Returns how far an order is, with the error of AWS after which it goes on.
+    async fn so_far(&self, operation: &Operation) -> Result<Option<String>, ServiceRejection> {
+        let work = operation.work.group().filter(|work| work.total > 0);
+        let Some(work) = work else { return Ok(None) };
+        let done = format!("{} of {} resources are done.", work.done, work.total);
+        Ok(Some(match self.setback_of(operation).await? {
+            Some(failure) => format!(
+                "{done} AWS has answered: {}: {}",
+                failure.code, failure.message
+            ),
+            None => done,
+        }))
+    }
+
+    /// Returns an error of AWS after which a resource of an order goes on, if there is one.
+    pub(super) async fn setback_of(
+        &self,
+        operation: &Operation,
+    ) -> Result<Option<Failure>, ServiceRejection> {
+        let work = operation.work.group();
+        let members = work.into_iter().flat_map(|work| &work.members);
+        let running = members.filter(|member| member.state == MemberState::Running);
+        for child in running.filter_map(|member| member.operation) {
+            let child = self.get_operation(child).await?;
+            let work = child.as_ref().and_then(|child| child.work.resource());
+            if let Some(failure) = work.and_then(ResourceWork::setback_so_far) {
+                return Ok(Some(failure.clone()));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns whether each resource that an operation on an instance concerns is there.

@@ -392,6 +392,13 @@ impl App {
             return self.outcome(&operation).await;
         }
         let id = operation.header.id;
+        let setback = match impatience {
+            Impatience::Cancels => match self.get_operation(id).await? {
+                Some(operation) => self.setback_of(&operation).await?,
+                None => None,
+            },
+            Impatience::Leaves => None,
+        };
         let now = match impatience {
             Impatience::Cancels => {
                 let cancelling = self.parts.store.request_cancel(id, self.now());
@@ -405,9 +412,15 @@ impl App {
             Some(_) | None => {
                 self.parts.workers.wake();
                 let seconds = request.sync_wait.as_secs();
-                Err(match impatience {
-                    Impatience::Cancels => ServiceRejection::Timeout(seconds),
-                    Impatience::Leaves => ServiceRejection::StillRuns(seconds),
+                Err(match (impatience, setback) {
+                    // It would go on after this error, and is cancelled instead.
+                    (Impatience::Cancels, Some(failure)) => ServiceRejection::Failed {
+                        failure: Box::new(failure),
+                        instance_usable: None,
+                        is_update: false,
+                    },
+                    (Impatience::Cancels, None) => ServiceRejection::Timeout(seconds),
+                    (Impatience::Leaves, _) => ServiceRejection::StillRuns(seconds),
                 })
             }
         }

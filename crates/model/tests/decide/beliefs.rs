@@ -76,6 +76,7 @@ impl Answer {
                     changes: vec![Change {
                         path: "/CidrBlock".to_owned(),
                         op: "replace".to_owned(),
+                        conditional: false,
                     }],
                 },
                 Answer::Named if operation.was_referenced && operation.replacing.is_none() => {

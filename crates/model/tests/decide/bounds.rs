@@ -263,3 +263,51 @@ fn a_queue_and_expired_credentials_have_their_bounds() {
         "failed: AWS refuses the change",
     );
 }
+
+/// AWS refuses an update with this code also for what no time changes.
+#[test]
+fn an_update_whose_conflict_nobody_explains_is_given_up_soon() {
+    let change = |conditional| Change {
+        path: "/EngineVersion".to_owned(),
+        op: "replace".to_owned(),
+        conditional,
+    };
+    let after = |message: &str, conditional: bool| -> Option<Duration> {
+        let mut now = START;
+        let mut update = Operation {
+            changes: vec![change(conditional)],
+            ..in_state(
+                referenced(operation(Kind::Put)),
+                State::Submitting(intent(Action::Update, None)),
+            )
+        };
+        let refusal = || ProgressStatus::Failed {
+            code: HandlerErrorCode::ResourceConflict,
+            message: message.to_owned(),
+            hooks: Vec::new(),
+        };
+        for _ in 0..200 {
+            let refused = Observation::Submitted(Ok(progress(refusal(), None)));
+            let decision = decide(&update, refused, now, chance(9));
+            match decision.next {
+                Next::Move(moved) => {
+                    now = now.max(moved.due_at);
+                    update = moved.of(&update, now);
+                    update.state = State::Submitting(intent(Action::Update, None));
+                }
+                Next::Finish(_) => return Some(now.since(START)),
+                Next::Keep => panic!("it moves"),
+            }
+        }
+        None
+    };
+    let minutes = |count: u64| Duration::from_secs(count * 60);
+    let unexplained = "The engine version cannot be changed to this one.";
+    assert_eq!(after(unexplained, true), Some(Duration::ZERO));
+    let soon = after(unexplained, false).unwrap();
+    assert!((minutes(2)..minutes(5)).contains(&soon), "{soon:?}");
+    for conditional in [true, false] {
+        let late = after("An update is in progress.", conditional).unwrap();
+        assert!((minutes(30)..minutes(40)).contains(&late), "{late:?}");
+    }
+}

@@ -223,6 +223,7 @@ fn an_update_of_what_is_gone_is_sent_again_until_a_day_has_passed() {
         changes: vec![Change {
             path: "/Description".to_owned(),
             op: "replace".to_owned(),
+            conditional: false,
         }],
         ..in_state(
             referenced(operation(Kind::Put)),
@@ -319,6 +320,7 @@ fn an_absence_that_is_being_proven_can_be_cancelled_before_anything_is_sent() {
         changes: vec![Change {
             path: String::new(),
             op: "remove".to_owned(),
+            conditional: false,
         }],
         ..missing
     };

@@ -144,6 +144,7 @@ fn the_verdict_is_in_once_something_is_recorded_or_it_ended() {
         changes: vec![Change {
             path: "/CidrBlock".to_owned(),
             op: "replace".to_owned(),
+            conditional: false,
         }],
         ..looked_at(State::Accepted)
     };

@@ -44,6 +44,9 @@ pub struct Change {
     pub path: String,
     /// `add`, `remove` or `replace`, as in RFC 6902.
     pub op: String,
+    /// Whether it is of a conditional create-only property, which AWS takes in an update under conditions of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub conditional: bool,
 }
 
 impl Call {

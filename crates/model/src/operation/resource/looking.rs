@@ -392,6 +392,7 @@ pub(super) fn follow(
                     vec![Change {
                         path: String::new(),
                         op: "remove".to_owned(),
+                        conditional: false,
                     }],
                     "it is there",
                 ),

@@ -48,7 +48,9 @@ pub use prediction::{Difference, DifferenceKind, Prediction};
 pub use progressing::REQUEST_TOKEN_LIFE;
 pub use proof::{Proof, Sent, digest_before};
 pub use replacement::{ReplacementOrder, Replacing};
-pub use retry_class::{Bound, Class, Course, Left, Problem, retry_class};
+pub use retry_class::{
+    Bound, Class, Course, IN_THE_WAY, Left, Problem, UNNAMED_QUEUE, retry_class,
+};
 pub use searched::Searched;
 pub use sightings::{SETTLING_WINDOW, Sightings};
 pub use state::State;

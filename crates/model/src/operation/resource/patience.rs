@@ -1,9 +1,9 @@
 //! How long the errors of a change are put up with.
 
-use super::retry_class::Class;
+use super::retry_class::{Class, names_what_is_in_the_way};
 use super::step::Step;
 use super::tries::Retrying;
-use crate::{Action, Failure, Timestamp, retry};
+use crate::{Action, Failure, HandlerErrorCode, Timestamp, retry};
 
 impl Retrying {
     /// Returns what is recorded of a failure; `None` if it is not put up with any longer.
@@ -14,7 +14,16 @@ impl Retrying {
         failure: Failure,
         is_named: bool,
     ) -> Option<Self> {
-        let bound = class.bound()?;
+        let is_conflict = failure.code == HandlerErrorCode::ResourceConflict.as_str();
+        let is_awaited = !is_conflict || names_what_is_in_the_way(&failure.message);
+        let bound = class.bound_of(action, is_awaited)?;
+        if class == Class::Queue && action == Action::Update && !is_awaited {
+            // Its condition does not hold, which no time changes.
+            let mut changes = step.operation.changes.iter();
+            if changes.any(|change| change.conditional) {
+                return None;
+            }
+        }
         let before = step.operation.retrying.as_ref();
         let before = before.filter(|before| before.action == action);
         let mut others = before.map(Self::by_class).unwrap_or_default();

@@ -248,6 +248,31 @@ pub fn retry_class(problem: &Problem, action: Action) -> Class {
     }
 }
 
+/// How long an update of the class `Queue` is put up with if AWS does not say what is in its way.
+pub const UNNAMED_QUEUE: Duration = Duration::from_secs(2 * 60);
+
+/// Words by which services say that another change or user of a resource is in the way, and not the request itself.
+pub const IN_THE_WAY: [&str; 12] = [
+    "in progress",
+    "is being",
+    "being used",
+    "in use",
+    "currently",
+    "concurrent",
+    "another operation",
+    "another update",
+    "pending",
+    "attached",
+    "depend",
+    "try again",
+];
+
+/// Returns whether AWS names what is in the way of a change: another one that is in progress, or what uses the resource.
+pub(super) fn names_what_is_in_the_way(message: &str) -> bool {
+    let message = message.to_lowercase();
+    IN_THE_WAY.iter().any(|words| message.contains(words))
+}
+
 impl Problem {
     /// Returns the problem that a failed call tells of.
     pub fn of(fault: &Fault) -> Self {
@@ -398,6 +423,19 @@ impl Class {
             | Class::Follow
             | Class::Terminal => false,
         }
+    }
+
+    /// Returns how long an `action` of this class is put up with; `None` if it is not. `is_awaited` says whether AWS's
+    /// words name what is in the way, which ends: see [`IN_THE_WAY`].
+    pub fn bound_of(self, action: Action, is_awaited: bool) -> Option<Bound> {
+        let bound = self.bound()?;
+        Some(match (self, action) {
+            (Class::Queue, Action::Update) if !is_awaited => Bound {
+                time: UNNAMED_QUEUE,
+                ..bound
+            },
+            _ => bound,
+        })
     }
 
     /// Returns how long errors of this class are put up with; `None` if they are not.

@@ -482,6 +482,22 @@ impl ResourceWork {
         }
     }
 
+    /// Returns AWS's latest error, as long as the operation goes on after it.
+    pub fn setback_so_far(&self) -> Option<&Failure> {
+        let of_state = match &self.state {
+            State::Salvaging(_, setback) => Some(setback.failure()),
+            State::Adopting(failure) => Some(failure),
+            State::Accepted
+            | State::Missing(_)
+            | State::Submitting(_)
+            | State::Waiting(..)
+            | State::Observing(_)
+            | State::Ended(_) => None,
+        };
+        let of_try = self.retrying.as_ref().map(|retrying| &retrying.failure);
+        self.last_error.as_ref().or(of_state).or(of_try)
+    }
+
     /// Returns whether looks have not found what the alias stood for, or it was deleted to make room.
     pub fn has_lost(&self) -> bool {
         let is_gone = matches!(
