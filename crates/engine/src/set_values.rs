@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use ucp_cloud::FaultClass;
 use ucp_cpu_pool::Undone;
 use ucp_model::operation::group::{Child, Refusal};
@@ -13,13 +13,16 @@ use ucp_schema::{
     Declaration, IdentifierOutcome, MAX_DECLARED_CHARS, ResourceSchema, UnknownType, Violation,
 };
 use ucp_seal::AssociatedData;
-use ucp_set::{Declarations, DeclaredMember, Link, Unresolved, links, resolve};
+use ucp_set::{Declarations, DeclaredMember, Expression, Link, Unresolved, links, resolve};
 use ucp_store::{NewResourceWork, Sealed};
 
 use crate::abandoned::Abandoned;
 use crate::engine::{Parts, Stepper};
 
 const NOT_VALID: &str = "With the values that it refers to, the declaration is not valid. Nothing was sent to AWS. Correct what the details name.";
+
+/// How often an order reads a value that is not there before what it hands out goes without: reads of AWS lag.
+const LAG_TRIES: u32 = 2;
 
 /// What is said of a resource of another group.
 const ELSEWHERE: &str = "a resource of another group";
@@ -122,7 +125,17 @@ impl Stepper<'_> {
         outputs.retain(|_, output| values.has_all_of(output));
         let outputs = Value::Object(outputs);
         let resolved = resolve(&outputs, |link| values.value(link));
-        Ok(resolved.map_err(|unresolved| self.refusal(unresolved)))
+        let work = self.claimed.operation.work.group();
+        let leaves_out =
+            work.is_some_and(|work| work.order().is_some() && work.output_tries >= LAG_TRIES);
+        match resolved {
+            // AWS has shown it again and again without the value: what is handed out lacks it.
+            Err(Unresolved::Missing(_)) if leaves_out => {
+                let there = without_missing(&outputs, &values);
+                Ok(Ok(there.unwrap_or(Value::Object(Map::new()))))
+            }
+            resolved => Ok(resolved.map_err(|unresolved| self.refusal(unresolved))),
+        }
     }
 
     /// Refuses what cannot be resolved. A value that is not there may come.
@@ -364,6 +377,25 @@ impl Stepper<'_> {
             "The declaration cannot be completed: {why}. Correct it, or what it refers to."
         );
         Failure::new(code, message)
+    }
+}
+
+/// Returns what an order hands out without the members that have no value, and without elements of lists that have such a
+/// member. `None` if nothing is left of it.
+fn without_missing(value: &Value, values: &Values) -> Option<Value> {
+    match (resolve(value, |link| values.value(link)), value) {
+        (Ok(resolved), _) => Some(resolved),
+        (Err(_), Value::Object(members)) if Expression::read(value).is_none() => {
+            let there = |(name, member): (&String, &Value)| {
+                Some((name.clone(), without_missing(member, values)?))
+            };
+            Some(Value::Object(members.iter().filter_map(there).collect()))
+        }
+        (Err(_), Value::Array(elements)) => {
+            let there = |element| resolve(element, |link| values.value(link)).ok();
+            Some(Value::Array(elements.iter().filter_map(there).collect()))
+        }
+        (Err(_), _) => None,
     }
 }
 

@@ -355,6 +355,11 @@ fn outputs_that_cannot_be_read_are_read_again_for_a_while() {
         ..Survey::default()
     };
     assert_eq!(finished(&decide(&work, &lasting)).ended.status(), "Failed");
+    let cancelled = group::decide(&work, true, &unread, at(10));
+    assert_eq!(
+        cancelled.to_string(),
+        "canceled: cancelled, and nothing is under way"
+    );
     let mut pauses = Vec::new();
     let finish = loop {
         match decide(&work, &unread).next {
@@ -368,6 +373,13 @@ fn outputs_that_cannot_be_read_are_read_again_for_a_while() {
     };
     assert_eq!(pauses, [2, 4, 8, 16, 32, 60, 60]);
     assert_eq!(finish.ended.failure().unwrap().code, "ApplyFailed");
+    // Somebody waits for what only reads.
+    let Task::Apply(application) = &mut work.task else {
+        panic!("an apply")
+    };
+    application.members.clear();
+    (work.members, work.output_tries) = (Vec::new(), 4);
+    assert_eq!(finished(&decide(&work, &unread)).ended.status(), "Failed");
 }
 
 #[test]

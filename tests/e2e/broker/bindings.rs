@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use ucp_model::Clock as _;
 use ucp_simulator::faults::{fail, fault, refuse};
 use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
 use ucp_testkit::{World, apply, on_every_store};
@@ -314,4 +315,41 @@ async fn what_is_secret_is_shown_to_the_platform_alone(world: &World) {
             assert!(!told.contains(secret), "{path}: {told}");
         }
     }
+}
+
+/// A value that AWS does not show is no member of the credentials.
+#[apply(on_every_store)]
+async fn what_has_no_value_is_left_out(world: &World) {
+    logs(world, "one", json!({})).await;
+    let more = (
+        "logs.toml",
+        "credentials = { arn = \"((group/Arn))\",",
+        "credentials = { arn = \"((group/Arn))\", key = \"((group/KmsKeyId))\", all = { key = \"((group/KmsKeyId))\", name = \"((group/LogGroupName))\" },",
+    );
+    world.offer(&[more]);
+    let before = world.clock.now();
+    let made = wait(world, "PUT", &bound("one", "b"), &bind_logs()).await;
+    let credentials = &made.expect(201).body["credentials"];
+    assert_eq!(credentials.get("key"), None, "{credentials}");
+    assert_eq!(credentials["all"], json!({"name": "osb-one"}));
+    assert!(credentials["arn"].is_string(), "{credentials}");
+    let took = world.clock.now().since(before);
+    assert!(took < Duration::from_secs(15), "{took:?}");
+}
+
+/// Nobody waits for it any more.
+#[apply(on_every_store)]
+async fn what_only_reads_gives_up_soon(world: &World) {
+    logs(world, "one", json!({})).await;
+    let denied = refuse(ExceptionCode::AccessDenied).saying("No.");
+    world.aws.add_fault(fault(denied).on(Action::GetResource));
+    let before = world.clock.now();
+    let failed = wait(world, "PUT", &bound("one", "b"), &bind_logs()).await;
+    assert_eq!(failed.status, 500, "{}", failed.text);
+    let took = world.clock.now().since(before);
+    assert!(took < Duration::from_secs(60), "{took:?}");
+    world.aws.clear_faults();
+    wait(world, "PUT", &bound("one", "b"), &bind_logs())
+        .await
+        .expect(201);
 }

@@ -20,6 +20,8 @@ use crate::{Detail, Ended, ErrorCode, Failure, Reference, Timestamp, retry};
 pub const MEMBERS_AT_ONCE: usize = 16;
 /// The maximum number of tries to read what a declaration refers to.
 const READ_TRIES_MAX: u32 = 8;
+/// The same of what only reads: half a minute.
+const READS_ALONE_MAX: u32 = 5;
 /// The interval at which it is looked whether the operation that an order comes after has ended.
 const ORDER_RETRY: Duration = Duration::from_secs(1);
 /// Delays between these tries.
@@ -367,6 +369,14 @@ impl<'a> Step<'a> {
         kept
     }
 
+    /// Returns how often outputs are read at most. Somebody waits for what only reads.
+    fn reads_max(&self) -> u32 {
+        match self.application.members.is_empty() {
+            true => READS_ALONE_MAX,
+            false => READ_TRIES_MAX,
+        }
+    }
+
     /// Cancels what has not begun.
     fn cancel(&mut self) {
         for status in &mut self.statuses {
@@ -421,8 +431,17 @@ impl<'a> Step<'a> {
                     let outputs = Some(outputs.clone());
                     (Ended::Succeeded, outputs, "the outputs are read")
                 }
+                (true, Some(Err(_))) if is_cancel_requested => {
+                    let message = "The apply was cancelled while its outputs could not be read. Every resource is as declared.";
+                    let failure = Failure::new(ErrorCode::Canceled, message);
+                    (
+                        Ended::Canceled(failure),
+                        None,
+                        "cancelled, and nothing is under way",
+                    )
+                }
                 (true, Some(Err(Refusal::Busy | Refusal::Later(_))))
-                    if self.operation.output_tries + 1 < READ_TRIES_MAX =>
+                    if self.operation.output_tries + 1 < self.reads_max() =>
                 {
                     let output_tries = self.operation.output_tries + 1;
                     return Decision {
