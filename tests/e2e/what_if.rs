@@ -6,8 +6,8 @@ mod sets;
 use serde_json::{Value, json};
 use ucp_access::Role;
 use ucp_app::Quotas;
-use ucp_simulator::faults::{Effect, fault, refuse};
-use ucp_simulator::{Action, ExceptionCode};
+use ucp_simulator::faults::{Effect, fail, fault, refuse};
+use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
 use ucp_testkit::{
     ACCOUNT, GROUP, REGION, Reply, StoreKind, World, apply, on_every_store, tracked_by,
 };
@@ -234,20 +234,30 @@ async fn what_aws_does_not_answer_is_unsupported(world: &World) {
     assert_eq!(result["properties"].get("planId"), None);
 }
 
+/// What was declared last stands in for what AWS has.
 #[apply(on_every_store)]
-async fn a_type_without_a_read_handler_is_unsupported(world: &World) {
+async fn a_type_without_a_read_handler_is_compared_with_its_last_declaration(world: &World) {
     const POLICY: &str = "AWS.IAM/Policy";
     let policy = |roles: &[&str]| {
         json!({"PolicyName": "p", "Roles": roles,
             "PolicyDocument": {"Version": "2012-10-17", "Statement": []}})
     };
     world.put_and_settle(POLICY, "p", policy(&["one"])).await;
-    let result = what_if(world, POLICY, "p", policy(&["two"])).await;
-    let change = only(&result);
-    assert_eq!(change["changeType"], "Unsupported");
-    let reason = change["unsupportedReason"].as_str().expect("a reason");
-    assert!(reason.contains("no read handler"), "{reason}");
-    assert_eq!(result["properties"].get("planId"), None);
+    for (roles, expected) in [(["one"], "NoChange"), (["two"], "Modify")] {
+        let result = what_if(world, POLICY, "p", policy(&roles)).await;
+        let change = only(&result);
+        assert_eq!(change["changeType"], expected, "{change}");
+        assert_eq!(change["unreadable"], true, "{change}");
+        assert_eq!(change["before"]["properties"]["Roles"], json!(["one"]));
+        assert!(result["properties"]["planId"].is_string(), "{result}");
+    }
+    // A put that AWS has refused may have come half way: it is sent again.
+    let refusal = fault(fail(HandlerErrorCode::AccessDenied)).on(Action::UpdateResource);
+    world.aws.add_fault(refusal);
+    world.put_and_settle(POLICY, "p", policy(&["two"])).await;
+    world.aws.clear_faults();
+    let result = what_if(world, POLICY, "p", policy(&["one"])).await;
+    assert_eq!(only(&result)["changeType"], "Modify", "{result}");
 }
 
 /// One "not found" is no proof: a put would look again.

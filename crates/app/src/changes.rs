@@ -46,6 +46,9 @@ pub struct ResourceChange {
     pub unknown: Vec<String>,
     /// What the caller should know.
     pub warnings: Vec<Warning>,
+    /// Whether its type has no read handler, so that the last declaration whose put succeeded stands in for what AWS has.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unreadable: bool,
     /// How good the plans of such puts were, if any were compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub track_record: Option<TrackRecord>,
@@ -88,6 +91,7 @@ impl ResourceChange {
             replacement: None,
             unknown: Vec::new(),
             warnings: Vec::new(),
+            unreadable: false,
             track_record: None,
         }
     }

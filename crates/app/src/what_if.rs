@@ -230,6 +230,13 @@ fn told(put: Asked, foreseen: Foreseen, view: View) -> Foresight {
             change.identifier = Some(identifier);
             (Some(live), plan)
         }
+        (Some(Presence::Unreadable(_)), Some(plan))
+            if let Some(last) = recorded.and_then(|reference| reference.baseline.as_ref()) =>
+        {
+            change.unreadable = true;
+            member.basis.live = LiveBasis::Unreadable;
+            (Some(last.declared.clone()), plan)
+        }
         (presence, _) => {
             let identifier = change.identifier.clone();
             change.kind = ChangeKind::Unsupported(match (&error, presence) {
@@ -249,7 +256,7 @@ fn told(put: Asked, foreseen: Foreseen, view: View) -> Foresight {
         }
     };
     member.identifier = change.identifier.clone();
-    if let Some(live) = &live {
+    if let (Some(live), false) = (&live, change.unreadable) {
         member.basis.live = LiveBasis::Model(settled(live, &schema));
     }
     member.planned = Some(settled(&plan.planned, &schema));

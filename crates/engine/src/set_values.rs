@@ -295,6 +295,7 @@ impl Stepper<'_> {
         };
         let accepted_at = self.claimed.operation.header.accepted_at;
         let is_recent = reference.observed_at.is_some_and(|at| at >= accepted_at);
+        let live = reference.unread_model().cloned();
         let seen = Found {
             identifier: identifier.clone(),
             live: reference.observed,
@@ -325,11 +326,7 @@ impl Stepper<'_> {
             }
         };
         if !schema.handlers().read {
-            let declared = reference.baseline.map(|baseline| baseline.declared);
-            return Ok(Ok(Found {
-                identifier,
-                live: seen.live.or(declared),
-            }));
+            return Ok(Ok(Found { identifier, live }));
         }
         let read = cloud.get_resource(&reference.scope, schema.type_name(), &identifier);
         Ok(match self.turn.call(lease, read).await? {

@@ -146,6 +146,15 @@ pub struct Baseline {
     pub shown: BTreeMap<String, Value>,
 }
 
+impl Reference {
+    /// Returns what stands in for the live model if the type of the resource has no read handler: the last declaration whose put
+    /// succeeded.
+    pub fn unread_model(&self) -> Option<&Value> {
+        let last = self.baseline.as_ref().map(|last| &last.declared);
+        self.observed.as_ref().or(last)
+    }
+}
+
 impl Baseline {
     /// Returns whether the value at `pointer` may have been changed by a put that has not succeeded.
     pub fn is_unconfirmed(&self, pointer: &str) -> bool {

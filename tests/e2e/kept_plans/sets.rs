@@ -613,3 +613,46 @@ async fn values_that_were_not_known_come_with_the_apply(world: &World) {
     let same = logs(json!(7));
     send(world, "apply", &same).await.expect(200);
 }
+
+/// A type that AWS cannot read is in a plan as it was last declared, and so is what refers to it.
+#[apply(on_every_store)]
+async fn a_type_without_a_read_handler_does_not_keep_a_set_from_being_planned(world: &World) {
+    const POLICY: &str = "AWS.IAM/Policy";
+    let of = |roles: &[&str], delay: u32| {
+        let policy = json!({"PolicyName": "p", "Roles": roles, "PolicyDocument": {"Version": "2012-10-17", "Statement": []}});
+        let tag = json!({"Key": "policy", "Value": {"$reference": "policy#/PolicyName"}});
+        set(json!([
+            {"alias": "policy", "type": POLICY, "properties": policy},
+            {"alias": "queue", "type": "AWS.SQS/Queue", "properties": {"DelaySeconds": delay, "Tags": [tag]}},
+        ]))
+    };
+    let apply = async |body: &Value| {
+        let id = plan(world, body).await;
+        let reply = carry_out(world, &id).await;
+        match reply.status {
+            202 => ended(world, &reply).await,
+            _ => reply.expect(200).body,
+        }
+    };
+    assert_eq!(apply(&of(&["one"], 5)).await["status"], "Succeeded");
+    let again = apply(&of(&["one"], 5)).await;
+    assert_eq!(
+        states(&again),
+        [("policy", "Unchanged"), ("queue", "Unchanged")]
+    );
+    let changed = apply(&of(&["one"], 6)).await;
+    assert_eq!(
+        states(&changed),
+        [("policy", "Unchanged"), ("queue", "Succeeded")]
+    );
+    // What was put otherwise since is another basis.
+    let id = plan(world, &of(&["two"], 6)).await;
+    let put = json!({"PolicyName": "p", "Roles": ["three"], "PolicyDocument": {"Version": "2012-10-17", "Statement": []}});
+    world.put_and_settle(POLICY, "policy", put).await;
+    let reply = carry_out(world, &id).await;
+    let end = match reply.status {
+        202 => ended(world, &reply).await.to_string(),
+        _ => reply.text,
+    };
+    assert!(end.contains("StalePlan"), "{end}");
+}

@@ -224,6 +224,9 @@ pub(crate) struct WhatIfChange {
     /// What the caller should know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<WarningBody>,
+    /// Whether AWS cannot be asked for a resource of this type: `before` is what was last declared by a put that succeeded.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    unreadable: bool,
     /// How good the plans of the puts of the type were, for a create or an update, if any were compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     track_record: Option<TrackRecordBody>,
@@ -308,6 +311,7 @@ impl WhatIfChange {
             replacement,
             unknown,
             warnings,
+            unreadable,
             track_record,
         } = change;
         let resource_id = identifier.map(|identifier| scope.resource(&type_name, &identifier));
@@ -355,6 +359,7 @@ impl WhatIfChange {
             }),
             unknown,
             warnings: warnings.into_iter().map(WarningBody::from).collect(),
+            unreadable,
             track_record: track_record.as_ref().map(TrackRecordBody::from),
         }
     }

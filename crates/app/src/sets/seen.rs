@@ -257,7 +257,7 @@ impl App {
         let Some(reference) = self.parts.store.get_reference(id).await? else {
             return Ok(None);
         };
-        let Some(identifier) = reference.identifier else {
+        let Some(identifier) = reference.identifier.clone() else {
             return Ok(None);
         };
         let unread = Seen {
@@ -272,7 +272,7 @@ impl App {
             return Ok(Some(unread));
         };
         if !schema.handlers().read {
-            let live = reference.observed;
+            let live = reference.unread_model().cloned();
             return Ok(Some(Seen { identifier, live }));
         }
         let read = self

@@ -201,6 +201,9 @@ fn advice(change: &Value, verdict: Verdict<'_>) -> Option<String> {
             "{needed} That is refused unless the resource has \"replacementPolicy\": \"createBeforeDelete\" or \"deleteBeforeCreate\". Or declare what is live."
         )),
         Verdict::Unknown => Some(text(&change["unsupportedReason"]).to_owned()),
+        Verdict::Update if change["unreadable"] == true => Some(
+            "AWS cannot be asked for a resource of this type: it is compared with what was declared last.".to_owned(),
+        ),
         Verdict::Create | Verdict::Update | Verdict::Delete | Verdict::Nothing => None,
         Verdict::Open => {
             let places = change["unknown"].as_array().into_iter().flatten();
