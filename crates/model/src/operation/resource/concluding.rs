@@ -44,7 +44,10 @@ pub(super) fn create_ended(
     revealed: Option<Identifier>,
     setback: Setback,
 ) -> Decision {
-    let is_told = is_told(step, revealed.as_ref(), leaves_made(&setback));
+    let leaves_made = leaves_made(&setback);
+    // What is derived from a declared name may be somebody else's.
+    let is_told =
+        is_told(step, revealed.as_ref(), leaves_made) && (leaves_made || !step.operation.has_name);
     let named = step.operation.named || is_told;
     let identifier = revealed.or_else(|| step.operation.identifier.clone());
     let reason = match (&identifier, named) {
@@ -62,13 +65,13 @@ pub(super) fn create_ended(
     moved.then_read(reason)
 }
 
-/// Returns whether an event that ended a create without success proves that the create has made what it names. What repeats a
-/// declared name, or is derived from it, may be somebody else's, unless the code says that the create was under way.
+/// Returns whether an event of a create tells a name. What repeats a declared one tells none, unless the code says that the create
+/// was under way.
 pub(super) fn is_told(step: &Step<'_>, revealed: Option<&Identifier>, leaves_made: bool) -> bool {
     let declared = step.operation.identifier.as_ref();
     revealed.is_some_and(|revealed| {
         let is_repeated = declared.is_some_and(|declared| declared.is_spelled_like(revealed));
-        leaves_made || !is_repeated && !step.operation.has_name
+        leaves_made || !is_repeated
     })
 }
 
@@ -85,7 +88,8 @@ fn leaves_made(setback: &Setback) -> bool {
 /// Decides after a create was refused because its identifier belongs to another resource: `revealed`, if AWS names it.
 pub(super) fn taken(step: &Step<'_>, revealed: Option<Identifier>, failure: Failure) -> Decision {
     let operation = step.operation;
-    let named = operation.identifier.is_none() && revealed.is_some();
+    let is_derived = operation.has_name && operation.named;
+    let named = is_derived || operation.identifier.is_none() && revealed.is_some();
     let identifier = operation.identifier.clone().or(revealed);
     let replacing = match (&operation.replacing, &identifier) {
         // What seemed to be lost is there.

@@ -14,7 +14,7 @@ use super::sightings::{LOOKS_MIN, SETTLING_WINDOW};
 use super::state::State;
 use super::step::Step;
 use super::tries::Retrying;
-use crate::{Action, ErrorCode, Failure, Identifier, Setback};
+use crate::{Action, ErrorCode, Failure, Identifier, Ownership, Setback};
 
 /// Decides after the look that precedes another try.
 pub(super) fn looked(
@@ -45,12 +45,21 @@ pub(super) fn looked(
         let state = step.operation.state.clone();
         return step.look_later(state, "what AWS named is not visible yet");
     }
+    // What AWS has named bears a declared name, and would bear the mark if this create had made it. Tags lag, too.
+    let is_derived =
+        *action == Action::Create && *is_named && step.operation.has_name && step.operation.marked;
+    if let (true, Presence::Present { ownership, .. }) = (is_derived, &presence)
+        && *ownership == Ownership::Unmarked
+        && step.now.since(step.operation.state_since) < SETTLING_WINDOW
+    {
+        return step.retry(None, "it does not bear the mark, which proves nothing yet");
+    }
     match (class.course(*action, left), presence, plan) {
         (Course::Watch, Presence::Present { live, .. }, plan) => {
             watched(step, retrying, live, &plan)
         }
-        (Course::GoOn, Presence::Present { .. }, plan)
-            if *action == Action::Create && !is_named =>
+        (Course::GoOn, Presence::Present { ownership, .. }, plan)
+            if *action == Action::Create && (!is_named || is_derived && !ownership.is_ours()) =>
         {
             // The plan is made again when it is known whose the resource is.
             drop(plan);
