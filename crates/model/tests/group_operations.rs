@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use ucp_model::operation::group::{self, Decision, GroupWork, Next, Refusal, Survey, Task};
 use ucp_model::operation::{Header, Kind, ResourceWork, State, Work};
@@ -398,4 +399,49 @@ fn what_is_left_over_blocks_a_deletion_if_it_is_ours() {
         assert!(detail.message.contains(part), "{}", detail.message);
     }
     assert!(detail.target.as_ref().unwrap().ends_with("VPC/vpc-1"));
+}
+
+proptest! {
+    /// A delete begins once all that must precede it, however far behind, is on a cycle with it; and if nothing can begin
+    /// so, all that was not refused yet.
+    #[test]
+    fn what_begins_is_what_nothing_else_must_precede(
+        edges in prop::collection::vec((0..7usize, 0..7usize), 0..14),
+        refused in prop::collection::btree_set(0..7usize, 0..3),
+    ) {
+        let alias = |index: usize| format!("r{index}");
+        let names = |index: usize| -> Vec<String> {
+            let named = edges.iter().filter(|(user, _)| *user == index);
+            named.map(|(_, other)| alias(*other)).collect()
+        };
+        let left: Vec<Reference> =
+            (0..7).map(|index| owned(&alias(index), json!({"Of": names(index)}))).collect();
+        let children: Vec<Operation> = (refused.iter())
+            .map(|index| child(&alias(*index), 1, Some((2, failed("AccessDenied", "no")))))
+            .collect();
+        let before = |index: usize| -> std::collections::BTreeSet<usize> {
+            let (mut found, mut todo) = (std::collections::BTreeSet::new(), vec![index]);
+            while let Some(next) = todo.pop() {
+                let users = edges.iter().filter(|(user, other)| *other == next && user != other);
+                for (user, _) in users {
+                    if found.insert(*user) {
+                        todo.push(*user);
+                    }
+                }
+            }
+            found
+        };
+        let is_first = |index: &usize| {
+            let mut others = before(*index).into_iter();
+            others.all(|other| !refused.contains(&other) && before(other).contains(index))
+        };
+        let open: Vec<usize> = (0..7).filter(|index| !refused.contains(index)).collect();
+        let mut expected: Vec<usize> = open.iter().copied().filter(is_first).collect();
+        if expected.is_empty() {
+            expected = open;
+        }
+        let decision = next(&left, &children, 9);
+        let expected: Vec<String> = expected.into_iter().map(alias).collect();
+        prop_assert_eq!(started(&decision), expected);
+    }
 }

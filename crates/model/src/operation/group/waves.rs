@@ -150,16 +150,44 @@ impl<'a> Members<'a> {
 
     /// The members whose delete may still succeed, and that no other member must precede but those of the same cycle.
     fn first(&self) -> Vec<&Member<'a>> {
-        let before: Vec<BTreeSet<usize>> =
-            (0..self.0.len()).map(|index| self.before(index)).collect();
-        let is_first = |index: usize| {
-            !self.is_settled(index)
-                && before[index]
-                    .iter()
-                    .all(|other| !self.is_settled(*other) && before[*other].contains(&index))
+        let is_behind = self.behind();
+        let mut before: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for (index, member) in self.0.iter().enumerate() {
+            // Only cycles are left, and what is behind nothing else.
+            if !is_behind[index] && !member.named_by.is_empty() {
+                before.insert(index, self.before(index));
+            }
+        }
+        let is_of_cycle = |index: usize| {
+            let mut others = before.get(&index).into_iter().flatten();
+            others.all(|other| before[other].contains(&index))
         };
-        let indices = (0..self.0.len()).filter(|index| is_first(*index));
+        let is_first =
+            |index: &usize| !self.is_settled(*index) && !is_behind[*index] && is_of_cycle(*index);
+        let indices = (0..self.0.len()).filter(is_first);
         indices.map(|index| &self.0[index]).collect()
+    }
+
+    /// Returns which members come after one that nothing precedes, or that cannot be deleted.
+    fn behind(&self) -> Vec<bool> {
+        let mut names: Vec<Vec<usize>> = vec![Vec::new(); self.0.len()];
+        for (index, member) in self.0.iter().enumerate() {
+            for other in &member.named_by {
+                names[*other].push(index);
+            }
+        }
+        let is_start =
+            |index: &usize| self.0[*index].named_by.is_empty() || self.is_settled(*index);
+        let mut left: Vec<usize> = (0..self.0.len()).filter(is_start).collect();
+        let mut is_behind = vec![false; self.0.len()];
+        while let Some(index) = left.pop() {
+            for other in &names[index] {
+                if !std::mem::replace(&mut is_behind[*other], true) {
+                    left.push(*other);
+                }
+            }
+        }
+        is_behind
     }
 
     /// Decides what to delete next, as long as no more than `at_once` deletes are under way. Members that refer to each other go
