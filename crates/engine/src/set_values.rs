@@ -132,7 +132,8 @@ impl Stepper<'_> {
             // AWS has shown it again and again without the value: what is handed out lacks it.
             Err(Unresolved::Missing(_)) if leaves_out => {
                 let there = without_missing(&outputs, &values);
-                Ok(Ok(there.unwrap_or(Value::Object(Map::new()))))
+                let there = there.map(|there| there.unwrap_or(Value::Object(Map::new())));
+                Ok(there.map_err(|unresolved| self.refusal(unresolved)))
             }
             resolved => Ok(resolved.map_err(|unresolved| self.refusal(unresolved))),
         }
@@ -378,21 +379,36 @@ impl Stepper<'_> {
 }
 
 /// Returns what an order hands out without the members that have no value, and without elements of lists that have such a
-/// member. `None` if nothing is left of it.
-fn without_missing(value: &Value, values: &Values) -> Option<Value> {
-    match (resolve(value, |link| values.value(link)), value) {
-        (Ok(resolved), _) => Some(resolved),
-        (Err(_), Value::Object(members)) if Expression::read(value).is_none() => {
-            let there = |(name, member): (&String, &Value)| {
-                Some((name.clone(), without_missing(member, values)?))
-            };
-            Some(Value::Object(members.iter().filter_map(there).collect()))
+/// member. `None` if nothing is left of it. Fails with what is wrong otherwise.
+fn without_missing(value: &Value, values: &Values) -> Result<Option<Value>, Unresolved> {
+    let missing = match resolve(value, |link| values.value(link)) {
+        Ok(resolved) => return Ok(Some(resolved)),
+        Err(missing @ Unresolved::Missing(_)) => missing,
+        Err(other) => return Err(other),
+    };
+    match value {
+        Value::Object(members) if Expression::read(value).is_none() => {
+            let mut there = Map::new();
+            for (name, member) in members {
+                if let Some(member) = without_missing(member, values)? {
+                    there.insert(name.clone(), member);
+                }
+            }
+            Ok(Some(Value::Object(there)))
         }
-        (Err(_), Value::Array(elements)) => {
-            let there = |element| resolve(element, |link| values.value(link)).ok();
-            Some(Value::Array(elements.iter().filter_map(there).collect()))
+        Value::Array(elements) => {
+            let mut there = Vec::new();
+            for element in elements {
+                match resolve(element, |link| values.value(link)) {
+                    Ok(element) => there.push(element),
+                    Err(Unresolved::Missing(_)) => {}
+                    Err(other) => return Err(other),
+                }
+            }
+            Ok(Some(Value::Array(there)))
         }
-        (Err(_), _) => None,
+        Value::Object(_) => Ok(None),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Err(missing),
     }
 }
 

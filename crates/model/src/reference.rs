@@ -151,7 +151,7 @@ impl Reference {
     /// succeeded.
     pub fn unread_model(&self) -> Option<&Value> {
         let last = self.baseline.as_ref().map(|last| &last.declared);
-        self.observed.as_ref().or(last)
+        last.or(self.observed.as_ref())
     }
 }
 

@@ -170,7 +170,10 @@ impl<'a> Pairing<'a> {
             (Some(content), Side::Deployed(deployed)) => match deployed.secrets {
                 LastSecrets::None => (Some(content), Vec::new()),
                 LastSecrets::Known => (Some(self.secrets.add(content, resource)), Vec::new()),
-                LastSecrets::Unknown => (None, Vec::new()),
+                LastSecrets::Unknown => {
+                    self.secrets.add_unknown(content, resource);
+                    (None, Vec::new())
+                }
             },
             (Some(content), Side::Declared(declared)) if !declared.write_only.is_empty() => {
                 self.read_secrets(resource, declared, content)
@@ -195,6 +198,9 @@ impl<'a> Pairing<'a> {
         let properties = match self.reader.with_secrets(resource, declared, &same_as) {
             Ok(properties) => properties,
             Err(awaited) => {
+                if awaited.is_empty() {
+                    self.secrets.cannot_tell(content, resource);
+                }
                 self.awaited[resource] = awaited;
                 return (None, Vec::new());
             }
@@ -242,11 +248,8 @@ impl<'a> Pairing<'a> {
 
     /// Returns deployed and declared resources of equal contents whose write-only values were not compared.
     pub(crate) fn uncompared(&self) -> Vec<[Vec<usize>; 2]> {
-        let open = |side: &[usize]| -> Vec<usize> {
-            let open = side
-                .iter()
-                .copied()
-                .filter(|resource| self.is_open(*resource));
+        let open = |side: Vec<usize>| -> Vec<usize> {
+            let open = side.into_iter().filter(|resource| self.is_open(*resource));
             open.collect::<BTreeSet<usize>>().into_iter().collect()
         };
         let sides = self.secrets.uncompared().map(|sides| sides.map(open));

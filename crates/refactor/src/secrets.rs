@@ -30,6 +30,9 @@ struct Contents {
     declared: HashMap<Sha, usize>,
     /// The declared resources whose values were not compared.
     uncompared: Vec<usize>,
+    /// The deployed resources of whose values nothing is known, and the declared ones that may be them.
+    unknown: Vec<usize>,
+    declared_ones: Vec<usize>,
 }
 
 /// What the values of a declared resource tell.
@@ -58,6 +61,18 @@ impl Secrets {
         sha([&content[..], b"deployed", &deployed.to_be_bytes()])
     }
 
+    /// Adds a deployed resource of a content of whose values nothing is known.
+    pub(crate) fn add_unknown(&mut self, content: Sha, deployed: usize) {
+        let contents = self.contents.entry(content).or_default();
+        contents.unknown.push(deployed);
+    }
+
+    /// Adds a declared resource of a content whose values will not be known.
+    pub(crate) fn cannot_tell(&mut self, content: Sha, declared: usize) {
+        let contents = self.contents.entry(content).or_default();
+        contents.uncompared.push(declared);
+    }
+
     /// Returns what the values of a declared resource tell, which are given as a digest. Comparing them with those of one
     /// deployed resource takes `cost` digests.
     pub(crate) fn tell(
@@ -68,6 +83,7 @@ impl Secrets {
         has_same: impl Fn(usize) -> bool,
     ) -> Told {
         let contents = self.contents.entry(content).or_default();
+        contents.declared_ones.push(declared);
         let next = contents.declared.len();
         let number = contents.declared.get(&values).copied();
         let digest = |number: usize| sha([&content[..], b"declared", &number.to_be_bytes()]);
@@ -87,10 +103,19 @@ impl Secrets {
         Told::Digest(digest(next), same)
     }
 
-    /// Returns what was not compared: deployed and declared resources of equal contents.
-    pub(crate) fn uncompared(&self) -> impl Iterator<Item = [&[usize]; 2]> {
+    /// Returns what was not compared, or cannot be: deployed and declared resources of equal contents.
+    pub(crate) fn uncompared(&self) -> impl Iterator<Item = [Vec<usize>; 2]> {
         let contents = self.contents.values();
-        contents.map(|contents| [&contents.deployed[..], &contents.uncompared[..]])
+        contents.map(|contents| {
+            let all = |one: &[usize], other: &[usize]| [one, other].concat();
+            match contents.unknown.is_empty() {
+                true => [contents.deployed.clone(), contents.uncompared.clone()],
+                false => [
+                    all(&contents.deployed, &contents.unknown),
+                    all(&contents.uncompared, &contents.declared_ones),
+                ],
+            }
+        })
     }
 }
 
@@ -114,7 +139,7 @@ mod tests {
                 Told::Nothing => {
                     assert!(!is_told);
                     let left: Vec<_> = secrets.uncompared().collect();
-                    assert_eq!(left, [[&[0, 1][..], &[2][..]]]);
+                    assert_eq!(left, [[vec![0, 1], vec![2]]]);
                 }
             }
         }

@@ -36,7 +36,7 @@ impl App {
                 .iter_mut()
                 .find(|it| it.scope == reference.scope)
             {
-                it.moves -= 1;
+                it.moves = it.moves.saturating_sub(1);
                 it.refused += 1;
             }
             refactor.refused.push(Refused {

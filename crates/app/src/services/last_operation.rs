@@ -210,8 +210,9 @@ impl App {
             let reference = recorded.get(&member.reference.key());
             reference.is_some_and(|it| it.identifier.is_some())
         };
-        for status in &work.members {
-            let has_failed = matches!(status.state, MemberState::Failed(_));
+        for (member, status) in application.members.iter().zip(&work.members) {
+            let is_put = matches!(member.goal, MemberGoal::Put(_));
+            let has_failed = is_put && matches!(status.state, MemberState::Failed(_));
             let Some(child) = status.operation.filter(|_| has_failed) else {
                 continue;
             };

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use ucp_model::operation::group::{Application, ApplyMember, MemberGoal, Task};
 use ucp_model::operation::{AdoptionPolicy, GroupWork, Options, ReplacementPolicy};
 use ucp_model::{
-    ChangeKind, GroupBody, GroupId, InstanceId, Operation, OperationId, Order, Reference,
+    ChangeKind, GroupBody, GroupId, InstanceId, Operation, OperationId, Order, Reason, Reference,
     ReferenceId, ResourceGroup, ServiceBinding, ServiceInstance, TypeName,
 };
 use ucp_offerings::{Edge, Resource};
@@ -270,8 +270,8 @@ impl App {
         let schema = self.parts.types.catalogue().get(&resource.type_name);
         // A name that is put together when the order is carried out is one too.
         let text_for = |(name, value): (&String, &Value)| match Expression::read(value) {
-            Some(_) => (name.clone(), Value::from("name")),
-            None => (name.clone(), value.clone()),
+            Some(Ok(Expression::Concat(_))) => (name.clone(), Value::from("name")),
+            Some(_) | None => (name.clone(), value.clone()),
         };
         let properties = Value::Object(resource.properties.iter().map(text_for).collect());
         match schema.is_some_and(|schema| schema.is_named_in(&properties)) {
@@ -392,13 +392,6 @@ impl App {
             return self.outcome(&operation).await;
         }
         let id = operation.header.id;
-        let setback = match impatience {
-            Impatience::Cancels => match self.get_operation(id).await? {
-                Some(operation) => self.setback_of(&operation).await?,
-                None => None,
-            },
-            Impatience::Leaves => None,
-        };
         let now = match impatience {
             Impatience::Cancels => {
                 let cancelling = self.parts.store.request_cancel(id, self.now());
@@ -409,15 +402,24 @@ impl App {
         match now {
             // It has ended at the last moment.
             Some(ended) if ended.is_terminal() => self.outcome(&ended).await,
-            Some(_) | None => {
+            now => {
                 self.parts.workers.wake();
+                // What AWS has answered is told if it can be read.
+                let setback = match (impatience, &now) {
+                    (Impatience::Cancels, Some(now)) => self.setback_of(now).await.ok().flatten(),
+                    (Impatience::Cancels, None) | (Impatience::Leaves, _) => None,
+                };
+                let setback = setback.filter(|failure| failure.reason() != Reason::Passing);
+                let order = operation.work.group().and_then(GroupWork::order);
                 let seconds = request.sync_wait.as_secs();
                 Err(match (impatience, setback) {
                     // It would go on after this error, and is cancelled instead.
                     (Impatience::Cancels, Some(failure)) => ServiceRejection::Failed {
                         failure: Box::new(failure),
                         instance_usable: None,
-                        is_update: false,
+                        is_update: order.is_some_and(|order| {
+                            order.binding.is_none() && order.kind == ChangeKind::Update
+                        }),
                     },
                     (Impatience::Cancels, None) => ServiceRejection::Timeout(seconds),
                     (Impatience::Leaves, _) => ServiceRejection::StillRuns(seconds),

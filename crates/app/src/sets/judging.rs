@@ -9,11 +9,12 @@ use ucp_look::PlanRead;
 use ucp_model::operation::ReplacementPolicy;
 use ucp_model::{
     Detail, ErrorCode, Failure, GroupId, Identifier, Reference, ReferenceId, ResourceGroup, Scope,
-    Target, Timestamp, TypeName,
+    Target, Timestamp, TypeName, json,
 };
-use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
+use ucp_schema::{Classes, Declaration, IdentifierOutcome, ResourceSchema, Violation};
 use ucp_set::{
-    Draft, Goal, Linked, LinkedMember, MEMBERS_MAX, Member, OUTSIDE_MAX, Outside, Set, with_unknown,
+    Draft, Goal, Linked, LinkedMember, MEMBERS_MAX, Member, OUTSIDE_MAX, Outside, Set, links,
+    with_unknown,
 };
 
 use super::obstacle::placed;
@@ -59,9 +60,15 @@ pub(crate) struct JudgedMember {
     pub(crate) recorded: Option<Identifier>,
     /// The resource that it declares, if its properties tell that.
     pub(crate) declared: Option<Identifier>,
-    /// A name of which AWS has one only, although it is not the identifier: the one that it declares, or that its resource
-    /// was declared with.
-    pub(crate) custom_name: Option<String>,
+    /// The name that it declares, or that its resource was declared with, if AWS has it once although it is not the identifier.
+    pub(crate) custom_name: Option<CustomName>,
+}
+
+/// A name that is not the identifier.
+pub(crate) struct CustomName {
+    name: String,
+    /// It, with all else that only a new resource can have otherwise: it may be unique in a network or a cluster only.
+    fixed: String,
 }
 
 impl JudgedMember {
@@ -373,9 +380,7 @@ impl App {
                 judge_for_type(&put.properties, &put.tags, schema)?;
                 declared = self.judge_draft(&put, schema, group, has_reference).await?;
                 let properties = Value::Object(put.properties.clone());
-                custom_name = schema
-                    .custom_name(&properties)
-                    .map(|(_, name)| name.to_owned());
+                custom_name = custom_name_in(&properties, schema);
                 JudgedGoal::Put(Box::new(put))
             }
             (SetGoal::Delete, _) | (_, Goal::Delete) => {
@@ -569,10 +574,21 @@ fn in_order(
 }
 
 /// Returns the custom name that a resource was declared with.
-fn custom_name_of(reference: &Reference, schema: &ResourceSchema) -> Option<String> {
+fn custom_name_of(reference: &Reference, schema: &ResourceSchema) -> Option<CustomName> {
     let last = reference.baseline.as_ref()?;
-    let (_, name) = schema.custom_name(&last.declared)?;
-    Some(name.to_owned())
+    custom_name_in(&last.declared, schema)
+}
+
+/// Returns the custom name in properties. `None` if a part of what belongs to it is not known yet.
+fn custom_name_in(properties: &Value, schema: &ResourceSchema) -> Option<CustomName> {
+    let (_, name) = schema.custom_name(properties)?;
+    let members = properties.as_object()?.iter();
+    let fixed = members.filter(|(at, _)| schema.lists(Classes::CREATE_ONLY, &[at.as_str()]));
+    let fixed = Value::Object(fixed.map(|(at, it)| (at.clone(), it.clone())).collect());
+    links(&fixed).is_empty().then(|| CustomName {
+        name: name.to_owned(),
+        fixed: json::canonical(&fixed),
+    })
 }
 
 /// What a set does with a resource.
@@ -635,9 +651,9 @@ fn one_for_each(members: &[JudgedMember]) -> Vec<Detail> {
 /// Returns what is wrong with members of which one declares the name that another one, which is deleted, was made with: AWS has
 /// such a name once, although the identifier is another.
 fn same_names(members: &[JudgedMember]) -> Vec<Detail> {
-    let key = |member: &JudgedMember, name: &str| {
+    let key = |member: &JudgedMember, name: &CustomName| {
         let type_name = member.reference.type_name.as_str().to_ascii_lowercase();
-        format!("{}/{type_name}/{name}", member.scope.key())
+        format!("{}/{type_name}/{}", member.scope.key(), name.fixed)
     };
     let goes = members.iter().filter_map(|member| {
         let is_put = matches!(member.goal, JudgedGoal::Put(_));
@@ -656,7 +672,7 @@ fn same_names(members: &[JudgedMember]) -> Vec<Detail> {
         let Some(other) = goes.get(&key(member, name)) else {
             continue;
         };
-        let (code, message) = met_twice((Use::Deletes, other), (Use::Declares, member), name);
+        let (code, message) = met_twice((Use::Deletes, other), (Use::Declares, member), &name.name);
         details.extend([*other, member].map(|it| Detail::at(code, message.clone(), it.target())));
     }
     details

@@ -26,35 +26,31 @@ impl<'a> Names<'a> {
     pub(super) fn named_in(&self, reference: &Reference) -> BTreeSet<usize> {
         let mut search = Search {
             names: self,
-            own: BTreeSet::new(),
             found: BTreeSet::new(),
         };
-        if let Some(live) = &reference.observed {
-            search.own = own_names(live, reference);
-            search.collect(live);
+        let members = reference.observed.as_ref().and_then(Value::as_object);
+        for (name, member) in members.into_iter().flatten() {
+            if !is_of_tags(name) && !is_own_name(name, member, reference) {
+                search.collect(member);
+            }
         }
         search.found
     }
 }
 
-/// Returns the names of a resource itself in its live properties: the members that are called after its type, such as the
-/// `BucketName` of a bucket, and ids so called that are its identifier.
-fn own_names<'m>(live: &'m Value, reference: &Reference) -> BTreeSet<&'m str> {
+/// Returns whether a member of a model is a name of the resource itself: it is called after the type, such as the `BucketName` of
+/// a bucket and its `Arn`, or it is the identifier.
+fn is_own_name(name: &str, member: &Value, reference: &Reference) -> bool {
     let resource = reference.id.type_name.resource().to_ascii_lowercase();
     let is_of_type = |noun: &str| resource.ends_with(&noun.to_ascii_lowercase());
+    let names = ["Name", "Arn"]
+        .iter()
+        .find_map(|suffix| name.strip_suffix(suffix));
+    let ids = ["Identifier", "Id", "Url"];
+    let mut ids = ids.iter().filter_map(|suffix| name.strip_suffix(suffix));
     let identifier = reference.identifier.as_ref().map(Identifier::as_str);
-    let is_own = |name: &str, value: &str| match name.strip_suffix("Name") {
-        Some(noun) => is_of_type(noun),
-        None => {
-            let noun = name.strip_suffix("Identifier");
-            let noun = noun.or_else(|| name.strip_suffix("Id"));
-            noun.is_some_and(is_of_type) && Some(value) == identifier
-        }
-    };
-    let members = live.as_object().into_iter().flatten();
-    let texts = members.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)));
-    let own = texts.filter(|(name, value)| is_own(name, value));
-    own.map(|(_, value)| value).collect()
+    names.is_some_and(is_of_type)
+        || ids.any(is_of_type) && member.as_str().is_some_and(|id| Some(id) == identifier)
 }
 
 /// Returns whether a member of a model has the tags of the resource, which are anybody's words. Types call them `Tags` or, for
@@ -64,13 +60,12 @@ pub fn is_of_tags(member: &str) -> bool {
 }
 
 /// A search for names in a model.
-struct Search<'n, 'a, 'm> {
+struct Search<'n, 'a> {
     names: &'n Names<'a>,
-    own: BTreeSet<&'m str>,
     found: BTreeSet<usize>,
 }
 
-impl Search<'_, '_, '_> {
+impl Search<'_, '_> {
     fn collect(&mut self, value: &Value) {
         match value {
             Value::String(text) => self.collect_text(text),
@@ -90,10 +85,8 @@ impl Search<'_, '_, '_> {
 
     fn collect_text(&mut self, text: &str) {
         let mut look_up = |name: &str| {
-            if !self.own.contains(name) {
-                let named = self.names.0.get(name);
-                self.found.extend(named.into_iter().flatten());
-            }
+            let named = self.names.0.get(name);
+            self.found.extend(named.into_iter().flatten());
         };
         look_up(text);
         if text.len() > NAME_MAX_BYTES || text.contains(char::is_whitespace) {
@@ -220,5 +213,10 @@ mod tests {
         }
         assert!(names("shop", json!({"Bucket": "shop"})));
         assert!(names("shop", json!({"RoleName": "shop"})));
+        // It uses another one of its name.
+        assert!(names(
+            "shop",
+            json!({"BucketName": "shop", "Role": "arn:aws:iam::1:role/shop"})
+        ));
     }
 }

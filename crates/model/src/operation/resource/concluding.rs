@@ -88,8 +88,7 @@ fn leaves_made(setback: &Setback) -> bool {
 /// Decides after a create was refused because its identifier belongs to another resource: `revealed`, if AWS names it.
 pub(super) fn taken(step: &Step<'_>, revealed: Option<Identifier>, failure: Failure) -> Decision {
     let operation = step.operation;
-    let is_derived = operation.has_name && operation.named;
-    let named = is_derived || operation.identifier.is_none() && revealed.is_some();
+    let named = operation.identifier.is_none() && revealed.is_some();
     let identifier = operation.identifier.clone().or(revealed);
     let replacing = match (&operation.replacing, &identifier) {
         // What seemed to be lost is there.

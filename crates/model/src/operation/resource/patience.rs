@@ -15,7 +15,13 @@ impl Retrying {
         is_named: bool,
     ) -> Option<Self> {
         let is_conflict = failure.code == HandlerErrorCode::ResourceConflict.as_str();
-        let is_awaited = !is_conflict || names_what_is_in_the_way(&failure.message);
+        // A refusal in other words among such is no other one.
+        let named_before = step.operation.retrying.as_ref();
+        let named_before = named_before.filter(|before| before.class == class);
+        let is_explained = |failure: &Failure| names_what_is_in_the_way(&failure.message);
+        let is_awaited = !is_conflict
+            || is_explained(&failure)
+            || named_before.is_some_and(|before| is_explained(&before.failure));
         let bound = class.bound_of(action, is_awaited)?;
         if class == Class::Queue && action == Action::Update && !is_awaited {
             // Its condition does not hold, which no time changes.

@@ -252,18 +252,22 @@ pub fn retry_class(problem: &Problem, action: Action) -> Class {
 pub const UNNAMED_QUEUE: Duration = Duration::from_secs(2 * 60);
 
 /// Words by which services say that another change or user of a resource is in the way, and not the request itself.
-pub const IN_THE_WAY: [&str; 12] = [
+pub const IN_THE_WAY: [&str; 16] = [
     "in progress",
     "is being",
     "being used",
     "in use",
-    "currently",
     "concurrent",
     "another operation",
     "another update",
+    "operation running",
     "pending",
     "attached",
-    "depend",
+    "not available",
+    "available state",
+    "in state",
+    "modifying",
+    "updating",
     "try again",
 ];
 

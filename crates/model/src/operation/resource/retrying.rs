@@ -58,8 +58,16 @@ pub(super) fn looked(
         (Course::Watch, Presence::Present { live, .. }, plan) => {
             watched(step, retrying, live, &plan)
         }
-        (Course::GoOn, Presence::Present { ownership, .. }, plan)
-            if *action == Action::Create && (!is_named || is_derived && !ownership.is_ours()) =>
+        // Nothing proves that it is ours, and it may be: the end leaves an entry in the register.
+        (Course::GoOn, Presence::Present { ownership, .. }, _)
+            if is_derived && !ownership.is_ours() =>
+        {
+            let failure = told(step, *action, failure.clone());
+            step.to(State::Salvaging(*action, Setback::Failed(failure)))
+                .then_read("it does not bear the mark: see what is left")
+        }
+        (Course::GoOn, Presence::Present { .. }, plan)
+            if *action == Action::Create && !is_named =>
         {
             // The plan is made again when it is known whose the resource is.
             drop(plan);

@@ -498,13 +498,12 @@ impl ResourceWork {
         self.last_error.as_ref().or(of_state).or(of_try)
     }
 
-    /// Returns whether looks have not found what the alias stood for, or it was deleted to make room.
+    /// Returns whether what the alias stood for is proven not to exist, or was deleted to make room.
     pub fn has_lost(&self) -> bool {
-        let is_gone = matches!(
+        matches!(
             self.replacing,
             Some(Replacing::Lost { .. } | Replacing::OldGone { .. })
-        );
-        is_gone || self.sightings.missed > 0
+        )
     }
 
     /// Returns whether a change was recorded to be sent.
