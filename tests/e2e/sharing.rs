@@ -87,6 +87,7 @@ async fn what_is_named_is_deleted_for_all(world: &World) {
                     "/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{BUCKET}/data"
                 );
                 world.call_until_settled("DELETE", &path, "").await;
+                world.settle().await;
             }
             true => {
                 let body = json!({"trackedBy": tracked_by(BUCKET, "a")});
