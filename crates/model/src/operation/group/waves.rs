@@ -150,44 +150,54 @@ impl<'a> Members<'a> {
 
     /// The members whose delete may still succeed, and that no other member must precede but those of the same cycle.
     fn first(&self) -> Vec<&Member<'a>> {
-        let is_behind = self.behind();
-        let mut before: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        let cycle_of = self.cycles();
+        let mut must_wait = vec![false; self.0.len()];
         for (index, member) in self.0.iter().enumerate() {
-            // Only cycles are left, and what is behind nothing else.
-            if !is_behind[index] && !member.named_by.is_empty() {
-                before.insert(index, self.before(index));
-            }
+            let cycle = cycle_of[index];
+            let mut named_by = member.named_by.iter();
+            must_wait[cycle] |=
+                self.is_settled(index) || named_by.any(|other| cycle_of[*other] != cycle);
         }
-        let is_of_cycle = |index: usize| {
-            let mut others = before.get(&index).into_iter().flatten();
-            others.all(|other| before[other].contains(&index))
-        };
-        let is_first =
-            |index: &usize| !self.is_settled(*index) && !is_behind[*index] && is_of_cycle(*index);
-        let indices = (0..self.0.len()).filter(is_first);
-        indices.map(|index| &self.0[index]).collect()
+        let members = self.0.iter().zip(cycle_of);
+        let first = members.filter(|(_, cycle)| !must_wait[*cycle]);
+        first.map(|(member, _)| member).collect()
     }
 
-    /// Returns which members come after one that nothing precedes, or that cannot be deleted.
-    fn behind(&self) -> Vec<bool> {
-        let mut names: Vec<Vec<usize>> = vec![Vec::new(); self.0.len()];
+    /// Returns the number of the cycle that each member is on, which may be its own alone: the strongly connected components of
+    /// who names whom, by the algorithm of Kosaraju and Sharir.
+    fn cycles(&self) -> Vec<usize> {
+        let count = self.0.len();
+        let mut names: Vec<Vec<usize>> = vec![Vec::new(); count];
         for (index, member) in self.0.iter().enumerate() {
             for other in &member.named_by {
                 names[*other].push(index);
             }
         }
-        let is_start =
-            |index: &usize| self.0[*index].named_by.is_empty() || self.is_settled(*index);
-        let mut left: Vec<usize> = (0..self.0.len()).filter(is_start).collect();
-        let mut is_behind = vec![false; self.0.len()];
-        while let Some(index) = left.pop() {
-            for other in &names[index] {
-                if !std::mem::replace(&mut is_behind[*other], true) {
-                    left.push(*other);
+        // Each after all that it names, directly or not, cycles aside.
+        let (mut ended, mut is_seen) = (Vec::with_capacity(count), vec![false; count]);
+        for start in 0..count {
+            let mut way = vec![(start, 0)];
+            while let Some((index, next)) = way.pop() {
+                if next == 0 && std::mem::replace(&mut is_seen[index], true) {
+                    continue;
+                }
+                match names[index].get(next) {
+                    Some(other) => way.extend([(index, next + 1), (*other, 0)]),
+                    None => ended.push(index),
                 }
             }
         }
-        is_behind
+        let mut cycle_of = vec![usize::MAX; count];
+        for start in ended.into_iter().rev() {
+            let mut left = vec![start];
+            while let Some(index) = left.pop() {
+                if cycle_of[index] == usize::MAX {
+                    cycle_of[index] = start;
+                    left.extend(&self.0[index].named_by);
+                }
+            }
+        }
+        cycle_of
     }
 
     /// Decides what to delete next, as long as no more than `at_once` deletes are under way. Members that refer to each other go
