@@ -451,10 +451,8 @@ fn declared() -> Operation {
 #[test]
 fn what_aws_named_is_looked_for_during_the_settling_window() {
     let creating = in_state(declared(), State::Submitting(intent(Action::Create, None)));
-    let broken = Observation::Submitted(Ok(progress(
-        failed("GeneralServiceException"),
-        Some("vpc-2"),
-    )));
+    let canceled = ProgressStatus::Canceled;
+    let broken = Observation::Submitted(Ok(progress(canceled, Some("vpc-2"))));
     let mut salvaging = step(
         &creating,
         broken,
@@ -488,7 +486,7 @@ fn what_aws_named_is_looked_for_during_the_settling_window() {
     let decision = assert_line(
         &salvaging,
         late,
-        "failed: the failed create left a resource",
+        "canceled: the failed create left a resource",
     );
     let Next::Finish(finish) = decision.next else {
         panic!("it ends")
@@ -543,7 +541,7 @@ fn what_bears_a_declared_name_and_no_mark_is_not_ours() {
     let salvaging = step(
         &creating,
         broken,
-        "salvaging, then Read: the create failed but named a resource",
+        "salvaging, then Read: the create failed: is there something of its name?",
     );
     let read = |ownership| Observation::Read(bearing("vpc-2", "d", ownership));
     let again = "salvaging: it does not bear the mark, which proves nothing yet";
@@ -564,6 +562,43 @@ fn what_bears_a_declared_name_and_no_mark_is_not_ours() {
         read(Ownership::Made),
         "failed: the failed create left a resource",
     );
+}
+
+/// Without tags nothing says whose it is, whatever AWS calls it in an event: also a failure that passes is no proof.
+#[test]
+fn what_bears_a_declared_name_is_not_ours_without_tags() {
+    let creating = Operation {
+        has_name: true,
+        created: true,
+        ..in_state(
+            operation(Kind::Put),
+            State::Submitting(intent(Action::Create, None)),
+        )
+    };
+    let there = || bearing("vpc-2", "d", Ownership::Unmarked);
+    for code in ["ServiceLimitExceeded", "GeneralServiceException"] {
+        let broken = Observation::Submitted(Ok(progress(failed(code), Some("vpc-2"))));
+        let reason = "salvaging, then Read: the create failed: is there something of its name?";
+        let salvaging = step(&creating, broken, reason);
+        let reason = "failed: the create failed and named nothing";
+        let decision = assert_line(&salvaging, Observation::Read(there()), reason);
+        let Next::Finish(finish) = decision.next else {
+            panic!("it ends")
+        };
+        assert_eq!(finish.reference, ReferenceChange::Removed);
+        assert_eq!(finish.leftover.unwrap().reason, LeftoverReason::Salvage);
+    }
+    let passing = progress(failed("InternalFailure"), Some("vpc-2"));
+    let reason = "accepted: it failed for a reason that passes: look, then go on";
+    let again = step(&creating, Observation::Submitted(Ok(passing)), reason);
+    let looked = Observation::Looked(there(), PlanOutcome::Nothing);
+    let salvaging = step(
+        &again,
+        looked,
+        "salvaging, then Read: it does not bear the mark: see what is left",
+    );
+    let reason = "failed: the create failed and named nothing";
+    assert_line(&salvaging, Observation::Read(there()), reason);
 }
 
 #[test]

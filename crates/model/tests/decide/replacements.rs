@@ -199,6 +199,7 @@ fn what_has_to_go_is_deleted_again_while_something_depends_on_it() {
             old: name("vpc-1"),
             setback,
             tries: 0,
+            is_proven: true,
         },
     ] {
         let intent = intent_to(Call::Delete(name("vpc-9")), None);
@@ -332,15 +333,16 @@ fn what_another_create_has_made_is_not_deleted() {
 /// An earlier version has begun to delete what bears the mark of the reference. It is judged again before the delete is sent.
 #[test]
 fn what_an_earlier_version_was_about_to_delete_is_judged_again() {
-    let undoing = |left: &str, named| Operation {
+    let undoing = |left: &str, is_proven| Operation {
         identifier: Some(name(left)),
         created: true,
-        named,
+        named: true,
         bears_mark: true,
         replacing: Some(Replacing::Undoing {
             old: name("vpc-1"),
             setback: Setback::Failed(Failure::new("AlreadyExists", "It exists.")),
             tries: 0,
+            is_proven,
         }),
         state: State::Submitting(intent_to(Call::Delete(name(left)), None)),
         ..owning(operation(Kind::Put))
@@ -354,7 +356,7 @@ fn what_an_earlier_version_was_about_to_delete_is_judged_again() {
     let old = "failed: the old one has the name";
     let spared = "failed: what is left may be somebody else's";
     let deleted = "submitting, then Submit: still there: the same again";
-    for (left, named, ownership, expected) in [
+    for (left, is_proven, ownership, expected) in [
         ("vpc-1", false, Ownership::Ours, old),
         ("vpc-1", true, Ownership::Unmarked, old),
         ("vpc-2", true, Ownership::Ours, spared),
@@ -363,7 +365,7 @@ fn what_an_earlier_version_was_about_to_delete_is_judged_again() {
         ("vpc-2", true, Ownership::Unmarked, deleted),
         ("vpc-2", false, Ownership::Made, deleted),
     ] {
-        let operation = undoing(left, named);
+        let operation = undoing(left, is_proven);
         resumes_with_a_look(&operation);
         assert_line(&operation, look(left, ownership), expected);
     }

@@ -75,7 +75,8 @@ pub(super) fn is_told(step: &Step<'_>, revealed: Option<&Identifier>, leaves_mad
     })
 }
 
-fn leaves_made(setback: &Setback) -> bool {
+/// Returns whether a create that ended so was under way.
+pub(super) fn leaves_made(setback: &Setback) -> bool {
     match setback {
         Setback::Canceled(_) => true,
         Setback::Failed(failure) => {

@@ -8,7 +8,7 @@ use super::replacement::Replacing;
 use super::retry_class::{Problem, retry_class};
 use super::sightings::{LOOKS_MIN, SETTLING_WINDOW};
 use super::step::Step;
-use super::{marking, replacing};
+use super::{concluding, marking, replacing};
 use crate::{
     Action, AdditionalInfo, ErrorCode, Failure, HandlerErrorCode, Identifier, LeftoverReason,
     NewLeftover, Ownership, RetryClass, Setback,
@@ -142,6 +142,20 @@ pub(super) fn salvaged(
             let told = marking::not_ours(step.operation.identifier.as_ref());
             step.end_create(with(setback, &told), None, "what is there is not ours")
         }
+        // What has the declared name would bear the mark if the create had made it. Marks lag, as all that AWS shows.
+        (
+            Action::Create,
+            Presence::Present {
+                ownership: Ownership::Unmarked,
+                ..
+            },
+        ) if step.operation.has_name
+            && step.operation.marked
+            && may_hide(setback)
+            && step.now.since(step.operation.state_since) < SETTLING_WINDOW =>
+        {
+            step.retry(None, "it does not bear the mark, which proves nothing yet")
+        }
         (Action::Create, presence) if is_ours(step, setback) => left(step, setback, presence),
         (Action::Create, Presence::Absent)
             if step.operation.identifier.is_some() && may_hide(setback) && step.may_show_yet() =>
@@ -200,12 +214,14 @@ fn left(step: &Step<'_>, setback: &Setback, presence: Presence) -> Decision {
         Presence::Present { ownership, .. } => Some(ownership.clone()),
         Presence::Absent | Presence::Unreadable(_) | Presence::Unknown(_) => None,
     };
-    if operation.has_name && operation.marked && ownership == Some(Ownership::Unmarked) {
-        // It would bear the mark, which lags as all that AWS shows.
-        return match step.now.since(operation.state_since) < SETTLING_WINDOW {
-            true => step.retry(None, "it does not bear the mark, which proves nothing yet"),
-            false => nothing_of_ours(step, setback, &presence),
-        };
+    // It would bear the mark, if the document had one.
+    let is_unmarked = operation.marked && ownership == Some(Ownership::Unmarked);
+    // An identifier that AWS derives from a declared name may be that of somebody else's.
+    let is_proven = !operation.has_name
+        || ownership.as_ref().is_some_and(Ownership::is_ours)
+        || concluding::leaves_made(setback) && !is_unmarked;
+    if !is_proven && !matches!(presence, Presence::Absent) {
+        return nothing_of_ours(step, setback, &presence);
     }
     let (live, what) = match presence {
         Presence::Absent if step.may_show_yet() => {

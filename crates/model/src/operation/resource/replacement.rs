@@ -62,6 +62,9 @@ pub enum Replacing {
         /// How often the deletion has failed for a reason that passes.
         #[serde(default)]
         tries: u32,
+        /// Whether it was proven that the create has made it. Earlier versions took a name for that.
+        #[serde(default)]
+        is_proven: bool,
     },
 }
 

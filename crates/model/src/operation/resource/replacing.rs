@@ -13,7 +13,6 @@ use super::replacement::{ReplacementOrder, Replacing};
 use super::sightings::Sightings;
 use super::state::State;
 use super::step::Step;
-use super::work::ResourceWork;
 use crate::{
     Action, Ended, ErrorCode, Failure, HandlerErrorCode, Identifier, LeftoverReason, NewLeftover,
     Ownership, Setback,
@@ -187,17 +186,13 @@ pub(super) fn left(
 
 /// Deletes what the create of this operation has made beside `old`.
 fn undo(step: &Step<'_>, left: &Identifier, old: &Identifier, setback: Setback) -> Decision {
+    // A later look may not be able to prove it.
     let replacing = Replacing::Undoing {
         old: old.clone(),
         setback,
         tries: 0,
+        is_proven: true,
     };
-    // It is proven now, which a later look may not be able to do.
-    let operation = &ResourceWork {
-        named: true,
-        ..step.operation.clone()
-    };
-    let step = &Step { operation, ..*step };
     let changes = step.operation.changes.clone();
     let reason = "what the failed create left has to go";
     delete(step, left.clone(), Some(replacing), changes, reason)
@@ -208,12 +203,17 @@ fn undo(step: &Step<'_>, left: &Identifier, old: &Identifier, setback: Setback) 
 /// nothing of the kind is under way.
 pub(super) fn spare(step: &Step<'_>, presence: &Presence) -> Option<Decision> {
     let left = step.operation.identifier.as_ref()?;
-    let (old, setback) = match &step.operation.replacing {
+    let (old, setback, is_proven) = match &step.operation.replacing {
         Some(Replacing::OldLast { old, .. }) if left == old => return Some(names_old(step, old)),
         Some(Replacing::Undoing { old, setback, .. }) if left == old => {
             return Some(met_old(step, old, setback.clone()));
         }
-        Some(Replacing::Undoing { old, setback, .. }) => (old, setback),
+        Some(Replacing::Undoing {
+            old,
+            setback,
+            is_proven,
+            ..
+        }) => (old, setback, *is_proven),
         Some(
             Replacing::OldFirst
             | Replacing::OldGone { .. }
@@ -229,9 +229,19 @@ pub(super) fn spare(step: &Step<'_>, presence: &Presence) -> Option<Decision> {
         Presence::Unreadable(_) => None,
         Presence::Absent | Presence::Unknown(_) => return None,
     };
-    match has_made(step, ownership, old, false) {
+    match is_proven_by(ownership, is_proven) {
         true => None,
         false => Some(spared(step, left, old, setback.clone())),
+    }
+}
+
+/// Returns whether what a create has left may be deleted: it is proven that the create made it, and it does not bear the mark of
+/// another one.
+fn is_proven_by(ownership: Option<&Ownership>, was_proven: bool) -> bool {
+    match ownership {
+        Some(Ownership::Made) => true,
+        Some(Ownership::Ours | Ownership::Others) => false,
+        Some(Ownership::Unmarked) | None => was_proven,
     }
 }
 
@@ -451,10 +461,16 @@ fn delete_again(step: &Step<'_>, replacing: &Replacing, setback: &Setback) -> Op
     }
     let replacing = match replacing.clone() {
         Replacing::OldLast { old, .. } => Replacing::OldLast { old, tries },
-        Replacing::Undoing { old, setback, .. } => Replacing::Undoing {
+        Replacing::Undoing {
+            old,
+            setback,
+            is_proven,
+            ..
+        } => Replacing::Undoing {
             old,
             setback,
             tries,
+            is_proven,
         },
         other @ (Replacing::OldFirst
         | Replacing::OldGone { .. }

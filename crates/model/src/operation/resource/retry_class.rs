@@ -415,7 +415,7 @@ impl Class {
     /// Returns whether a create that failed so was under way, so that what has the declared name is what it has made.
     pub fn leaves_made(self) -> bool {
         match self {
-            Class::KeepWatching | Class::Overdue | Class::MayLeave => true,
+            Class::KeepWatching | Class::Overdue => true,
             Class::Again
             | Class::LookThenAgain
             | Class::Queue
@@ -425,6 +425,7 @@ impl Class {
             | Class::Permission
             | Class::Absent
             | Class::Follow
+            | Class::MayLeave
             | Class::Terminal => false,
         }
     }

@@ -45,10 +45,11 @@ pub(super) fn looked(
         let state = step.operation.state.clone();
         return step.look_later(state, "what AWS named is not visible yet");
     }
-    // What AWS has named bears a declared name, and would bear the mark if this create had made it. Tags lag, too.
-    let is_derived =
-        *action == Action::Create && *is_named && step.operation.has_name && step.operation.marked;
-    if let (true, Presence::Present { ownership, .. }) = (is_derived, &presence)
+    // What AWS has named bears a declared name, which somebody else's may bear, too.
+    let is_derived = *action == Action::Create && *is_named && step.operation.has_name;
+    // It would bear the mark if this create had made it. Tags lag.
+    if let (true, Presence::Present { ownership, .. }) =
+        (is_derived && step.operation.marked, &presence)
         && *ownership == Ownership::Unmarked
         && step.now.since(step.operation.state_since) < SETTLING_WINDOW
     {
