@@ -215,7 +215,7 @@ async fn a_private_type_without_a_create_handler_is_refused(world: &World) {
     let refused = put.expect(400);
     assert_eq!(refused.code(), "UnsupportedActionException");
     assert!(
-        refused.text.contains("does not support it at all"),
+        refused.text.contains("supports only: read"),
         "{}",
         refused.text
     );

@@ -143,7 +143,7 @@ fn judge_create(
 
 /// The rejection if the type lacks a handler for the request.
 pub(crate) fn unsupported(schema: &ResourceSchema, what: &str) -> Rejection {
-    let supported = schema.handlers().names();
+    let supported = schema.operations();
     let supports = match supported.is_empty() {
         true => "AWS Cloud Control does not support it at all.".to_owned(),
         false => format!("AWS Cloud Control supports only: {}.", supported.join(", ")),

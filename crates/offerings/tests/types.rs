@@ -99,7 +99,7 @@ fn a_parameter_is_updatable_if_and_only_if_its_place_is() {
     for type_name in catalogue.type_names() {
         let schema = catalogue.get(type_name).unwrap();
         let handlers = schema.handlers();
-        if !(handlers.create && handlers.delete) {
+        if !(schema.is_provisionable() && handlers.delete) {
             let (file, _) = file(type_name.as_str(), &[]);
             let problems = Offerings::read(&[file], &catalogue).unwrap_err();
             assert!(problems.iter().all(|one| one.line == 9), "{problems:?}");

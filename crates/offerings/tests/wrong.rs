@@ -901,8 +901,8 @@ updates_to = ["large"]
 properties.DisplayName = "((bucket/Arn))""#,
         r#""AWS::AppMesh::Mesh""#,
         &[
-            "a.toml:10: AWS::AppMesh::Mesh has no create handler, so no instance can have one",
-            "a.toml:10: AWS::AppMesh::Mesh has no delete handler, so no instance can have one",
+            "a.toml:10: AWS::AppMesh::Mesh cannot be created by Cloud Control, so no instance can have one",
+            "a.toml:10: AWS::AppMesh::Mesh cannot be deleted by Cloud Control, so no instance can have one",
         ],
     ),
     (
@@ -1007,11 +1007,11 @@ fn a_type_of_ones_own_needs_handlers_too() {
     assert_eq!(of(r#""create": {}, "delete": {}"#), Vec::<String>::new());
     assert_eq!(
         of(r#""create": {}"#),
-        ["a.toml:10: AWS::SNS::Topic has no delete handler, so no instance can have one"]
+        ["a.toml:10: AWS::SNS::Topic cannot be deleted by Cloud Control, so no instance can have one"]
     );
     assert_eq!(
         of(r#""delete": {}"#),
-        ["a.toml:10: AWS::SNS::Topic has no create handler, so no instance can have one"]
+        ["a.toml:10: AWS::SNS::Topic cannot be created by Cloud Control, so no instance can have one"]
     );
 }
 

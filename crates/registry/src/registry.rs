@@ -397,10 +397,7 @@ fn parsed(stored: &TypeSchema, type_name: &TypeName) -> Result<ResourceSchema, S
     if !told.starts_with(AWS_PREFIX) {
         schema = schema.without_transforms();
     }
-    if !stored.is_provisioned {
-        schema = schema.without_handlers();
-    }
-    Ok(schema)
+    Ok(schema.provisioned(stored.is_provisioned))
 }
 
 fn unavailable(error: ucp_store::Error) -> UnknownType {

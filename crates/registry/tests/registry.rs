@@ -108,7 +108,7 @@ fn schema(type_name: &str) -> Value {
         "properties": {"Name": {"type": "string"}},
         "primaryIdentifier": ["/properties/Name"],
         "propertyTransform": {"/properties/Name": "$lowercase(Name)"},
-        "handlers": {"create": {}, "read": {}},
+        "handlers": {"create": {}, "read": {}, "delete": {}},
     })
 }
 
@@ -239,7 +239,7 @@ async fn only_expressions_of_aws_are_kept() {
 }
 
 #[tokio::test]
-async fn a_type_that_is_not_provisionable_has_no_handlers() {
+async fn a_type_that_is_not_provisionable_can_be_read_and_deleted() {
     let name = "Initech::TPS::Report";
     let answer = told(schema(name)).map(|told| TypeDescription {
         is_provisioned: false,
@@ -250,6 +250,8 @@ async fn a_type_that_is_not_provisionable_has_no_handlers() {
     } = setting(answer);
     let schema = registry.get(&scope(), &named(name)).await.unwrap();
     assert!(!schema.is_provisionable());
+    let handlers = schema.handlers();
+    assert!(handlers.read && handlers.delete);
     let kept = store.get_type_schema(&scope(), &named(name), None).await;
     assert!(!kept.unwrap().unwrap().is_provisioned);
 }

@@ -58,7 +58,11 @@ impl Catalogue {
     /// Returns the schema of a type, in any casing. [`ResourceSchema::type_name`] has the canonical one.
     pub fn get(&self, name: &TypeName) -> Option<Arc<ResourceSchema>> {
         let entry = self.entries.get(&key(name))?;
-        let parse = || ResourceSchema::parse(entry.text?).ok().map(Arc::new);
+        let parse = || {
+            let schema = ResourceSchema::parse(entry.text?).ok()?;
+            let is_provisioned = embedded::is_provisioned(schema.type_name().as_str());
+            Some(Arc::new(schema.provisioned(is_provisioned)))
+        };
         entry.schema.get_or_init(parse).clone()
     }
 

@@ -4,6 +4,9 @@ use std::sync::LazyLock;
 
 const PACKED: &[u8] = include_bytes!("../data/us-east-1.jsonl.zst");
 
+/// The types that Cloud Control neither creates nor updates.
+const NON_PROVISIONABLE: &str = include_str!("../data/non-provisionable.txt");
+
 /// The beginning of every line, from which the type name is read without parsing the line.
 const TYPE_NAME: &str = r#"{"typeName":""#;
 
@@ -21,4 +24,9 @@ pub(crate) fn schemas() -> impl Iterator<Item = (&'static str, &'static str)> {
         let (name, _) = line.strip_prefix(TYPE_NAME)?.split_once('"')?;
         Some((name, line))
     })
+}
+
+/// Returns whether Cloud Control creates and updates resources of a type, as far as is known without the registry.
+pub(crate) fn is_provisioned(type_name: &str) -> bool {
+    !NON_PROVISIONABLE.lines().any(|line| line == type_name)
 }

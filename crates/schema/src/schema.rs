@@ -23,6 +23,8 @@ pub struct ResourceSchema {
     /// The properties of each class as the schema lists them, in the order of [`Classes::LISTED`].
     listed: [PathSet; Classes::LISTED.len()],
     handlers: Handlers,
+    /// Whether Cloud Control creates and updates resources of the type.
+    is_provisioned: bool,
     pub(crate) patterns: Arc<Patterns>,
     /// Compiled on first use.
     compiled: OnceLock<Compiled>,
@@ -100,6 +102,7 @@ impl ResourceSchema {
             listed,
             additional_identifiers: additional_identifiers(&document)?,
             handlers: Handlers::of(&document),
+            is_provisioned: true,
             patterns: Arc::default(),
             compiled: OnceLock::new(),
             validator: OnceLock::new(),
@@ -109,10 +112,11 @@ impl ResourceSchema {
         })
     }
 
-    /// Returns the schema without handlers, as if Cloud Control did not support the type.
-    pub fn without_handlers(self) -> Self {
+    /// Returns the schema as one of a type that Cloud Control creates and updates resources of, or does not although it may
+    /// list handlers: its `ProvisioningType` is `NON_PROVISIONABLE`.
+    pub fn provisioned(self, is_provisioned: bool) -> Self {
         Self {
-            handlers: Handlers::default(),
+            is_provisioned,
             ..self
         }
     }
@@ -225,7 +229,18 @@ impl ResourceSchema {
 
     /// Returns whether Cloud Control can create resources of this type.
     pub fn is_provisionable(&self) -> bool {
-        self.handlers.create
+        self.handlers.create && self.is_provisioned
+    }
+
+    /// Returns the names of the operations that Cloud Control supports.
+    pub fn operations(&self) -> Vec<&'static str> {
+        let handlers = self.handlers;
+        let supported = Handlers {
+            create: self.is_provisionable(),
+            update: handlers.update && self.is_provisioned,
+            ..handlers
+        };
+        supported.names()
     }
 
     /// Returns `properties` without write-only values.

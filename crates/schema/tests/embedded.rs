@@ -21,7 +21,27 @@ fn all() -> Vec<Arc<ResourceSchema>> {
 fn every_public_type_is_there() {
     let schemas = all();
     let without_handlers = schemas.iter().filter(|schema| !schema.is_provisionable());
-    assert_eq!((schemas.len(), without_handlers.count()), (1_854, 110));
+    assert_eq!((schemas.len(), without_handlers.count()), (1_854, 159));
+}
+
+/// Each of them has handlers, or it would not have to be listed.
+#[test]
+fn what_cannot_be_provisioned_may_be_read_and_deleted() {
+    let listed = include_str!("../data/non-provisionable.txt").lines();
+    let listed: Vec<&str> = listed.filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(listed.len(), 49);
+    let catalogue = Catalogue::embedded();
+    for name in listed {
+        let name = TypeName::from_cloudformation(name).unwrap();
+        let schema = catalogue.get(&name).unwrap();
+        assert!(
+            schema.handlers().create && !schema.is_provisionable(),
+            "{name}"
+        );
+        let operations = schema.operations();
+        assert!(operations.contains(&"delete"), "{name}: {operations:?}");
+        assert!(!operations.contains(&"update"), "{name}: {operations:?}");
+    }
 }
 
 #[test]

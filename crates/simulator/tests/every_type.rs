@@ -25,7 +25,7 @@ fn a_resource_of_every_type_lives_and_dies() {
         .filter_map(|name| catalogue.get(name))
         .filter(|schema| schema.is_provisionable())
         .collect();
-    assert_eq!(schemas.len(), 1_744);
+    assert_eq!(schemas.len(), 1_695);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let problems: Vec<String> = std::thread::scope(|scope| {
         let shares = schemas.chunks(schemas.len().div_ceil(threads));

@@ -33,7 +33,8 @@ impl Draw {
 /// A small declaration of a type that AWS names and that has tags, if it is such a type.
 fn sample(schema: &ResourceSchema, tag: &Value) -> Option<Value> {
     let handlers = schema.handlers();
-    if !(handlers.create && handlers.read && handlers.delete && schema.is_named_by_aws()) {
+    if !(schema.is_provisionable() && handlers.read && handlers.delete && schema.is_named_by_aws())
+    {
         return None;
     }
     let mut declared = ucp_sample::declaration(schema, 7);

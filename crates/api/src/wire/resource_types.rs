@@ -119,7 +119,7 @@ impl ResourceTypeBody {
             type_name: name.to_string(),
             description: text("description"),
             documentation_url: text("documentationUrl"),
-            handlers: schema.handlers().names(),
+            handlers: schema.operations(),
             primary_identifier: identifier.map(PropertyPath::to_string).collect(),
             tag_property: schema.tag_property().map(|path| path.to_string()),
             properties: schema.outline().map(PropertyBody::from).collect(),

@@ -94,7 +94,7 @@ fn described(schema: &ResourceSchema) -> Value {
     json!({
         "type": schema.type_name().arm(),
         "typeName": schema.type_name().as_str(),
-        "handlers": schema.handlers().names(),
+        "handlers": schema.operations(),
         "primaryIdentifier": identifier,
         "tagProperty": schema.tag_property().map(|path| path.to_string()),
         "properties": schema.outline().map(property).collect::<Vec<Value>>(),

@@ -115,14 +115,17 @@ fn of_type(
         return None;
     };
     let handlers = schema.handlers();
-    for (has, what) in [(handlers.create, "create"), (handlers.delete, "delete")] {
+    for (has, what) in [
+        (schema.is_provisionable(), "created"),
+        (handlers.delete, "deleted"),
+    ] {
         if !has {
             let message = format!(
-                "{} has no {what} handler, so no instance can have one",
+                "{} cannot be {what} by Cloud Control, so no instance can have one",
                 schema.type_name()
             );
             problems.add(line, message);
         }
     }
-    (handlers.create && handlers.delete).then_some(schema)
+    (schema.is_provisionable() && handlers.delete).then_some(schema)
 }

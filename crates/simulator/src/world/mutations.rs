@@ -35,7 +35,7 @@ impl World {
     ) -> Result<Reply, Exception> {
         check_document(&input.desired_state, "desiredState")?;
         let resource_type = self.types.get(&input.type_name)?;
-        if !resource_type.schema.handlers().create {
+        if !resource_type.schema.is_provisionable() {
             return Err(unsupported(&input.type_name, "CREATE"));
         }
         if let Some(reply) = self.repeated(request, moment)? {
@@ -60,7 +60,7 @@ impl World {
         check_identifier(&input.identifier)?;
         check_document(&input.patch_document, "patchDocument")?;
         let resource_type = self.types.get(&input.type_name)?;
-        if !resource_type.schema.handlers().update {
+        if !resource_type.schema.operations().contains(&"update") {
             return Err(unsupported(&input.type_name, "UPDATE"));
         }
         if let Some(reply) = self.repeated(request, moment)? {

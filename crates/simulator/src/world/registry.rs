@@ -117,8 +117,7 @@ fn type_of_arn(arn: &str) -> Option<String> {
 }
 
 fn provisioning_type(schema: &ResourceSchema) -> &'static str {
-    let handlers = schema.handlers();
-    match (handlers.create, handlers.update) {
+    match (schema.is_provisionable(), schema.handlers().update) {
         (false, _) => "NON_PROVISIONABLE",
         (true, false) => "IMMUTABLE",
         (true, true) => "FULLY_MUTABLE",
