@@ -1,6 +1,7 @@
 //! Sets of resources that refer to each other: `:validate`, and `:apply` on a resource group (contract D50).
 
 mod graphs;
+mod moves;
 
 use serde_json::{Value, json};
 use ucp_simulator::faults::{Effect, fail, fault, refuse};

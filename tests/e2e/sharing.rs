@@ -137,7 +137,6 @@ async fn a_set_is_about_each_resource_once(world: &World) {
         let found = found.filter_map(|it| it["target"].as_str());
         let found: Vec<String> = found.map(str::to_lowercase).collect();
         assert_eq!(found, places, "{}", reply.text);
-        reply
     };
     let both = ["/resources/0", "/resources/1"];
     let twice = json!([member("a"), member("b")]);
@@ -148,12 +147,6 @@ async fn a_set_is_about_each_resource_once(world: &World) {
     let gone = json!({"alias": "a", "type": BUCKET, "delete": true});
     let also_deleted = json!([gone, member("b")]);
     wrong(also_deleted, "Incremental", "ResourceShared", &both).await;
-
-    // A new alias in a file that lists all.
-    let gone = tracked_by(BUCKET, "a").to_lowercase();
-    let places = [gone.as_str(), "/resources/0"];
-    let reply = wrong(json!([member("b")]), "Complete", "ResourceShared", &places).await;
-    assert!(reply.text.contains(":refactor"), "{}", reply.text);
     assert_eq!(world.live(LIVE), ["data"]);
     assert_eq!(world.calls("DeleteResource"), 0);
     assert_eq!(world.references().await.len(), 1);

@@ -30,6 +30,9 @@ pub struct ResourceChange {
     pub identifier: Option<Identifier>,
     /// Its reference, if it has one.
     pub tracked_by: Option<ReferenceId>,
+    /// The id that its reference has until then, if it moves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<ReferenceId>,
     /// What kind of change it is.
     pub kind: ChangeKind,
     /// The live properties, without those that no read returns.
@@ -63,6 +66,8 @@ pub enum ChangeKind {
     Delete,
     /// It is updated or replaced.
     Modify,
+    /// Its reference gets another id. It is as declared.
+    Move,
     /// It is as declared.
     NoChange,
     /// It is not declared, and stays.
@@ -83,6 +88,7 @@ impl ResourceChange {
             scope,
             identifier: None,
             tracked_by,
+            moved_from: None,
             kind,
             before: None,
             after: None,

@@ -171,6 +171,7 @@ fn told(put: Asked, foreseen: Foreseen, view: View) -> Foresight {
         scope: put.scope.clone(),
         type_name: schema.type_name().clone(),
         reference: reference.clone(),
+        moved_from: None,
         name: put.name.clone(),
         identifier: None,
         put: Some(put.options),

@@ -354,6 +354,7 @@ mod tests {
             scope: scope(),
             type_name: type_name(),
             reference: None,
+            moved_from: None,
             name: None,
             identifier: None,
             put: declared.map(|_| ucp_model::operation::Options::default()),

@@ -49,6 +49,9 @@ pub struct PlannedMember {
     /// Its reference, if it has one.
     #[serde(default)]
     pub reference: Option<ReferenceId>,
+    /// The id that its reference had when it was planned, if it moves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<ReferenceId>,
     /// The name in the URL of the request, if it had one.
     #[serde(default)]
     pub name: Option<String>,

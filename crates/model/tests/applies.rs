@@ -36,6 +36,7 @@ fn scope() -> Scope {
 
 fn member(alias: &str, goal: MemberGoal, depends_on: &[usize]) -> ApplyMember {
     ApplyMember {
+        moved_from: None,
         symbolic_name: alias.to_owned(),
         reference: id(alias),
         scope: scope(),

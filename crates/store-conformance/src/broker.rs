@@ -114,6 +114,7 @@ fn carrying_out(number: u64, instance: &str, binding: Option<&str>) -> NewOperat
 /// A member of an apply that is deleted.
 pub(super) fn deleted(reference: ReferenceId) -> ApplyMember {
     ApplyMember {
+        moved_from: None,
         symbolic_name: reference.alias.clone(),
         reference,
         scope: scope(),

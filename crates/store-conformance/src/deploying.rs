@@ -22,6 +22,7 @@ pub(super) fn deploying(
     puts: Vec<(ReferenceId, Scope)>,
 ) -> Task {
     let members = puts.into_iter().map(|(reference, scope)| ApplyMember {
+        moved_from: None,
         symbolic_name: reference.alias.clone(),
         reference,
         scope,
@@ -92,6 +93,63 @@ pub async fn a_deployment_is_accepted_with_the_moves(store: Engine) {
     let work = GroupWork::new(group, task, 0);
     assert_eq!(claimed.operation.work, Work::Group(Box::new(work)));
     assert_eq!(claimed.documents.desired, Some(sealed("declared")));
+}
+
+/// The operation of a set is accepted as any other is: what refuses it refuses the moves, too.
+pub async fn a_set_is_accepted_with_its_moves(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", false).await;
+    let set = |number: u64| ApplyMember {
+        moved_from: Some(alias("a")),
+        symbolic_name: format!("set {number}"),
+        reference: alias("b"),
+        scope: scope(),
+        goal: MemberGoal::Put(Options::default()),
+        depends_on: Vec::new(),
+        is_unchanged: false,
+        is_compared: false,
+    };
+    let apply = |number: u64| {
+        let members = vec![set(number)];
+        let task = Task::Apply(Application {
+            members,
+            ..no_members()
+        });
+        on_group(number, "rg", task)
+    };
+    let moves = async |number: u64, from: &str, to: &str| ApplyRefactor {
+        deploy: Some(apply(number)),
+        ..moving(&store, number, &[(alias(from), alias(to))]).await
+    };
+    let protect = async |policy: PlanPolicy| {
+        let update = GroupUpdate {
+            plan_policy: Some(policy),
+            ..GroupUpdate::default()
+        };
+        let (rg, any) = (group("rg"), Precondition::NONE);
+        let update = store.update_resource_group(&rg, update, &any, at(20));
+        update.await.unwrap();
+    };
+    protect(PlanPolicy::Required).await;
+    let error = refused(&store, moves(7, "a", "b").await).await;
+    assert!(matches!(error, Error::PlanRequired), "{error:?}");
+    assert_eq!(store.get_operation(operation_id(7)).await.unwrap(), None);
+    assert!(store.get_reference(&alias("a")).await.unwrap().is_some());
+
+    protect(PlanPolicy::Optional).await;
+    store
+        .apply_refactor(moves(8, "a", "b").await)
+        .await
+        .unwrap();
+    assert!(store.get_reference(&alias("a")).await.unwrap().is_none());
+    let claimed = claim_one(&store, at(31)).await;
+    assert_eq!(claimed.operation.header.id, operation_id(8));
+    // Another set waits for that.
+    let error = refused(&store, moves(9, "b", "c").await).await;
+    assert!(
+        matches!(error, Error::Busy(busy) if busy == operation_id(8)),
+        "{error:?}"
+    );
 }
 
 /// Also those that none of its operations is in. Resources by themselves are put as ever.

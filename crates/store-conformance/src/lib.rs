@@ -190,6 +190,7 @@ macro_rules! conformance {
             }
             deploying {
                 a_deployment_is_accepted_with_the_moves
+                a_set_is_accepted_with_its_moves
                 a_deployment_holds_its_groups_until_it_ends
                 what_a_live_deployment_has_moved_is_taken_back
                 a_deployment_is_refused_by_the_policy_of_a_group

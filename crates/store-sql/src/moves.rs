@@ -7,9 +7,10 @@ use serde::Serialize;
 use ucp_model::{
     GroupId, OperationId, Refactor, RefactorId, RefactorStatus, Reference, ResourceGroup,
 };
-use ucp_store::rules::{self, BeforeRefactor, Relocated};
+use ucp_store::rules::{self, BeforeRefactor, Claimant, Relocated};
 use ucp_store::{ApplyRefactor, Error, NewWork};
 
+use crate::accept::accept;
 use crate::database::{Abort, Transaction, Value, statements, values};
 use crate::json::{count, to_json};
 use crate::reference_row::plain_columns;
@@ -125,6 +126,9 @@ pub(crate) async fn apply(
         false => refactor_row::insert(transaction, &record).await?,
     }
     audit_events::append(transaction, &rules::audited(&record, new)).await?;
+    if let Some(set) = rules::set_of(new) {
+        accept(transaction, set, Claimant::Anyone).await?;
+    }
     if let Some((operation, groups)) = rules::deployed(new) {
         let declared = match new.deploy.as_ref().map(|deploy| &deploy.work) {
             Some(NewWork::Group { declared, .. }) => declared.as_ref(),

@@ -33,8 +33,8 @@ pub struct ApplyRefactor {
     /// The events of its groups, by their ids, as [`refactor_events`](Refactors::refactor_events) returned them when it was
     /// judged: those of the last [`REFACTORS_MAX`] refactors. `None` if they do not matter.
     pub history: Option<Vec<String>>,
-    /// The operation that puts what changes once everything has moved: an apply to a group, with a deployment. It is accepted
-    /// with the moves, and holds all groups of that deployment until it ends.
+    /// The operation that puts what changes once everything has moved: an apply to a group. It is accepted with the moves. One
+    /// with a deployment holds all groups of that until it ends; another one is that of a set, and is accepted as any other is.
     pub deploy: Option<NewOperation>,
     /// The lease on the deployment whose moves are taken back, since a put of it has failed. It keeps nobody off, and what was
     /// written to the references does not matter. One that was deleted meanwhile does not move.

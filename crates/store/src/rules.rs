@@ -45,7 +45,7 @@ pub use self::predictions::{Predicted, predicted, track_record_key};
 pub use self::rates::{in_turn, turns_until, weight_of};
 pub use self::refactors::{
     BeforeRefactor, Relocated, addresses_of, after_history, audited, deployed, emptied, groups_of,
-    held_by, refactored, refuse_status, relocate, undone,
+    held_by, refactored, refuse_status, relocate, set_of, undone,
 };
 pub use self::role_assignments::{narrowed, refuse_gone, refuse_unjudged, without_group};
 use crate::{

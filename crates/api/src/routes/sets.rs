@@ -33,7 +33,8 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
 ///
 /// Resources may refer to each other. Each is put after those that it refers to; deletes come last. If one fails, what
 /// depends on it is skipped, and the rest goes on. Applying the set again goes on from what is there. All that is wrong
-/// with a set is told at once, before anything is stored.
+/// with a set is told at once, before anything is stored. In mode `Complete`, a reference moves if the set lists its resource
+/// under another alias, and AWS is sent nothing for that.
 #[utoipa::path(post, path = "/planes/radius/{plane}/resourcegroups/{group}/:apply", tag = "Resource groups",
     params(GroupPath, Preference),
     request_body = SetRequest,
@@ -92,7 +93,8 @@ async fn validate_resource_group(
 /// Tells what an `:apply` of a set would do, and keeps the plan. AWS is only read.
 ///
 /// A reference takes the planned value of what it refers to. References of the group that the set does not list are
-/// `Ignore`, or `Delete` in mode `Complete` if the group owns them. What an `:apply` refuses at once is refused alike.
+/// `Ignore`, or `Delete` in mode `Complete` if the group owns them. Those whose resource the set then lists under another alias
+/// `Move`. What an `:apply` refuses at once is refused alike.
 #[utoipa::path(post, path = "/planes/radius/{plane}/resourcegroups/{group}/:whatIf", tag = "Resource groups",
     params(GroupPath),
     request_body = WhatIfSetRequest,

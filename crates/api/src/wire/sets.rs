@@ -296,6 +296,9 @@ pub(crate) struct SetResultResource {
     symbolic_name: String,
     /// The reference id.
     tracked_by: String,
+    /// The reference id that it had before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_from: Option<String>,
     /// The UUID of its operation, once there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(format = "uuid")]
@@ -320,6 +323,7 @@ impl SetResult {
                 .map(|(member, status)| SetResultResource {
                     symbolic_name: member.symbolic_name.clone(),
                     tracked_by: member.reference.to_string(),
+                    moved_from: member.moved_from.as_ref().map(ToString::to_string),
                     operation_id: status.operation.map(|id| id.to_string()),
                     status: status.state.name(),
                     error: status.state.failure().cloned().map(ErrorBody::from),

@@ -197,7 +197,11 @@ pub(crate) struct WhatIfChange {
     /// The reference id.
     #[serde(skip_serializing_if = "Option::is_none")]
     tracked_by: Option<String>,
-    /// `Create`, `Delete`, `Modify`, `NoChange`, `Deploy`, `Ignore` or `Unsupported`.
+    /// The reference id that it has until then, if an apply in mode `Complete` moves the reference: the set lists the resource
+    /// under another alias.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_from: Option<String>,
+    /// `Create`, `Delete`, `Modify`, `Move` if only the alias changes, `NoChange`, `Deploy`, `Ignore` or `Unsupported`.
     #[schema(example = "Modify")]
     change_type: &'static str,
     /// Why it is not known what would happen.
@@ -303,6 +307,7 @@ impl WhatIfChange {
             scope,
             identifier,
             tracked_by,
+            moved_from,
             kind,
             before,
             after,
@@ -319,8 +324,11 @@ impl WhatIfChange {
         let (change_type, unsupported_reason) = match kind {
             ChangeKind::Create => ("Create", None),
             ChangeKind::Delete => ("Delete", None),
-            ChangeKind::Modify | ChangeKind::NoChange if !is_full => ("Deploy", None),
+            ChangeKind::Modify | ChangeKind::Move | ChangeKind::NoChange if !is_full => {
+                ("Deploy", None)
+            }
             ChangeKind::Modify => ("Modify", None),
+            ChangeKind::Move => ("Move", None),
             ChangeKind::NoChange => ("NoChange", None),
             ChangeKind::Ignore => ("Ignore", None),
             ChangeKind::Unsupported(reason) => ("Unsupported", Some(reason)),
@@ -346,6 +354,7 @@ impl WhatIfChange {
         Self {
             resource_id: resource_id.or_else(|| tracked_by.clone()),
             tracked_by,
+            moved_from: moved_from.map(|id| id.to_string()),
             change_type,
             unsupported_reason,
             before: wrapped(before),

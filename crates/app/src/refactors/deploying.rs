@@ -106,6 +106,7 @@ impl App {
                 None => *judged.creates.entry(it.reference.group.key()).or_default() += 1,
             }
             judged.members.push(ApplyMember {
+                moved_from: None,
                 symbolic_name: in_words(&it.reference),
                 reference: it.reference,
                 scope: put.scope.clone(),

@@ -105,7 +105,7 @@ impl App {
 
 fn message(instance: &InstanceId) -> String {
     format!(
-        "It belongs to the service instance '{}', whose next order would make it anew. Leave it out with `exclude`, or deprovision the instance first.",
+        "It belongs to the service instance '{}', whose next order would make it anew. Leave it where it is, or deprovision the instance first.",
         instance.instance
     )
 }

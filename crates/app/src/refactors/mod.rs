@@ -7,6 +7,7 @@ mod deploying;
 mod found;
 mod history;
 mod instances;
+mod of_set;
 mod recording;
 mod records;
 
@@ -19,6 +20,7 @@ use crate::PutResource;
 pub(crate) use self::applying::PLANS_MAX;
 pub(crate) use self::comparing::{GROUPS_MAX, TYPES_MAX};
 pub(crate) use self::deployed::DEPLOYED_MAX_BYTES;
+pub(crate) use self::of_set::changed_meanwhile;
 pub use self::records::RefactorQuery;
 
 /// A refactor, as a request declares it: all that the named groups shall hold.

@@ -200,19 +200,8 @@ fn events(
     compared: &ucp_refactor::History,
 ) -> Vec<RefactorEvent> {
     let Some(given) = given else {
-        let moved = moves.iter().map(|it| EventMove {
-            from: in_words(&it.from),
-            to: in_words(&it.to),
-        });
-        let event = RefactorEvent {
-            id: id.to_string(),
-            moves: moved.collect(),
-            revoked: false,
-        };
-        return Some(event)
-            .filter(|event| !event.moves.is_empty())
-            .into_iter()
-            .collect();
+        let event = Some(itself(id, moves)).filter(|event| !event.moves.is_empty());
+        return event.into_iter().collect();
     };
     let common = given.len() - compared.pending.len();
     let History { events: had, .. } = had;
@@ -234,6 +223,19 @@ fn events(
         revoked: false,
     });
     revoked.chain(pending).collect()
+}
+
+/// Returns the event that a refactor without a history brings.
+pub(super) fn itself(id: RefactorId, moves: &[RefactorMove]) -> RefactorEvent {
+    let moved = moves.iter().map(|it| EventMove {
+        from: in_words(&it.from),
+        to: in_words(&it.to),
+    });
+    RefactorEvent {
+        id: id.to_string(),
+        moves: moved.collect(),
+        revoked: false,
+    }
 }
 
 #[cfg(test)]

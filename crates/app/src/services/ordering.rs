@@ -114,6 +114,7 @@ impl Works {
         let begin = self.members.len();
         for (index, of) in first.iter().chain(then).enumerate() {
             self.members.push(ApplyMember {
+                moved_from: None,
                 symbolic_name: of.id.alias.clone(),
                 reference: of.id.clone(),
                 scope: of.scope.clone(),

@@ -7,7 +7,7 @@ use ucp_model::operation::group::{Application, ApplyMember, GroupState, MemberGo
 use ucp_model::{Ended, GroupId, PlanUse, ResourceGroup, Scope};
 use ucp_seal::AssociatedData;
 use ucp_set::{Declarations, DeclaredMember, resolve};
-use ucp_store::{NewOperation, NewWork, Sealed};
+use ucp_store::{ApplyRefactor, NewOperation, NewWork, Sealed};
 use zeroize::Zeroizing;
 
 use super::judging::{JudgedGoal, JudgedMember, JudgedSet};
@@ -15,6 +15,7 @@ use super::seen::value_of;
 use super::{ApplyOutcome, ApplySet};
 use crate::declaring::Purpose;
 use crate::intake::no_such_group;
+use crate::refactors::changed_meanwhile;
 use crate::{App, BeyondRate, Caller, Rejection};
 
 impl App {
@@ -123,9 +124,23 @@ impl App {
         caller: &Caller,
     ) -> Result<ApplyOutcome, Rejection> {
         let plan = application.plan.map(PlanUse::whole);
-        let mut new = self.new_group_operation(group, Task::Apply(application), caller);
+        let mut new = self.new_group_operation(group, Task::Apply(application.clone()), caller);
         self.declare(&mut new, declarations)?;
-        let operation = match self.parts.store.accept_operation(new).await {
+        let id = new.id;
+        let moves = self.moves_of_set(&application, group, id, caller).await?;
+        let store = &self.parts.store;
+        let accepted = match moves {
+            None => store.accept_operation(new).await.map(|it| it.operation),
+            Some(moves) => {
+                let deploy = Some(new);
+                let moved = store.apply_refactor(ApplyRefactor { deploy, ..moves });
+                match moved.await {
+                    Ok(_) => Ok(self.operation(id).await?),
+                    Err(error) => Err(error),
+                }
+            }
+        };
+        let operation = match accepted {
             Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
             Err(ucp_store::Error::GroupDeleting(running) | ucp_store::Error::Busy(running)) => {
                 let busy = self.busy(running).await;
@@ -135,7 +150,8 @@ impl App {
                 };
                 return Err(refused.shown_to(caller));
             }
-            other => other?.operation,
+            Err(ucp_store::Error::PreconditionFailed) => return Err(changed_meanwhile()),
+            other => other?,
         };
         self.group_operation_accepted(&operation, group);
         Ok(ApplyOutcome::Accepted(Box::new(operation)))
@@ -176,6 +192,7 @@ pub(crate) fn applied(member: &JudgedMember, is_unchanged: bool) -> ApplyMember 
     ApplyMember {
         symbolic_name: member.symbolic_name.clone(),
         reference: member.reference.clone(),
+        moved_from: member.moved_from.clone(),
         scope: member.scope.clone(),
         goal: match &member.goal {
             JudgedGoal::Put(put) => MemberGoal::Put(put.options),

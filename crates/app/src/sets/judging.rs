@@ -17,6 +17,7 @@ use ucp_set::{
     with_unknown,
 };
 
+use super::moving::moved;
 use super::obstacle::placed;
 use super::{DeclaredSet, Mode, SetGoal, SetMember};
 use crate::declaring::{NOT_VALID, Purpose, create_judge, judge_for_type, unsupported};
@@ -38,7 +39,7 @@ pub(crate) struct JudgedSet {
     pub(crate) members: Vec<JudgedMember>,
     /// The outputs, linked.
     pub(crate) outputs: serde_json::Map<String, Value>,
-    /// The references of the group, by key.
+    /// The references of the group, by key. What moves is where it comes to.
     pub(crate) recorded: BTreeMap<String, Reference>,
     /// The resources outside of the set that it refers to.
     pub(crate) reads: Vec<PlanRead>,
@@ -54,6 +55,8 @@ pub(crate) struct JudgedMember {
     pub(crate) goal: JudgedGoal,
     /// The indexes of the members that come first.
     pub(crate) depends_on: Vec<usize>,
+    /// The id that its reference has until the set is applied, if it moves.
+    pub(crate) moved_from: Option<ReferenceId>,
     /// Whether its alias has a reference.
     pub(crate) has_reference: bool,
     /// The resource that its reference stands for.
@@ -92,9 +95,9 @@ pub(crate) enum JudgedGoal {
 }
 
 /// What a member is judged by.
-struct Given {
-    schema: Arc<ResourceSchema>,
-    member: SetMember,
+pub(super) struct Given {
+    pub(super) schema: Arc<ResourceSchema>,
+    pub(super) member: SetMember,
 }
 
 impl App {
@@ -158,10 +161,14 @@ impl App {
         }
         let mut details = Vec::new();
         let given = self.given(set.members, &mut details).await?;
-        let recorded: BTreeMap<String, Reference> = recorded
+        let mut recorded: BTreeMap<String, Reference> = recorded
             .into_iter()
             .map(|reference| (reference.id.key(), reference))
             .collect();
+        let mut moved = match set.mode {
+            Mode::Incremental => BTreeMap::new(),
+            Mode::Complete => moved(&group.id, &given, &mut recorded)?,
+        };
         let members = members(&group.id, &given, &recorded, &mut details);
         let unlisted = match set.mode {
             Mode::Incremental => Vec::new(),
@@ -214,7 +221,10 @@ impl App {
             let reference = recorded.get(&member.reference.key());
             let found = self.judged_member(given, member, &group, reference);
             match found.await {
-                Ok(member) => judged.push(Some(member)),
+                Ok(member) => judged.push(Some(JudgedMember {
+                    moved_from: moved.remove(&index),
+                    ..member
+                })),
                 Err(Rejection::Invalid(failure) | Rejection::TooLarge(failure)) => {
                     details.extend(placed(&format!("/resources/{index}"), failure));
                     judged.push(None);
@@ -397,6 +407,7 @@ impl App {
             scope: member.scope.clone(),
             goal,
             depends_on: linked.depends_on,
+            moved_from: None,
             has_reference,
             recorded: recorded.and_then(|reference| reference.identifier.clone()),
             declared,
@@ -567,6 +578,7 @@ fn in_order(
         reference: reference.id,
         scope: reference.scope,
         goal: JudgedGoal::DeleteOwned(reference.created_at),
+        moved_from: None,
         depends_on: Vec::new(),
         has_reference: true,
     });

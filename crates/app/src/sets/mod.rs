@@ -2,6 +2,7 @@
 
 mod apply;
 mod judging;
+mod moving;
 mod obstacle;
 mod planned;
 mod seen;

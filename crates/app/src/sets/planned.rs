@@ -93,7 +93,10 @@ impl App {
             .zip(compared)
             .map(|((member, planned), is_compared)| ApplyMember {
                 // Otherwise a put writes what its reference is to remember, such as that it is adopted.
-                is_unchanged: is_compared && !planned.may_change() && planned.is_remembered,
+                is_unchanged: is_compared
+                    && !planned.may_change()
+                    && planned.is_remembered
+                    && planned.moved_from.is_none(),
                 is_compared,
                 ..member
             })
@@ -236,7 +239,7 @@ impl App {
 
     /// Returns the state that a member is in now.
     async fn basis_now(&self, member: &PlannedMember, deadline: Instant) -> Result<Now, Rejection> {
-        let reference = match &member.reference {
+        let reference = match member.moved_from.as_ref().or(member.reference.as_ref()) {
             Some(id) => self.parts.store.get_reference(id).await?,
             None => None,
         };

@@ -69,7 +69,11 @@ impl App {
         loop {
             for (index, member) in members.iter().enumerate() {
                 let is_ready = match &member.goal {
-                    JudgedGoal::Put(_) => member.depends_on.iter().all(|need| unchanged[*need]),
+                    // What moves is found only once it has moved.
+                    JudgedGoal::Put(_) => {
+                        member.moved_from.is_none()
+                            && member.depends_on.iter().all(|need| unchanged[*need])
+                    }
                     JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => true,
                 };
                 if begun[index] || !is_ready || looks.len() >= LOOKS_AT_ONCE {

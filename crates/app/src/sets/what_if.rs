@@ -23,7 +23,9 @@ use crate::declaring::Purpose;
 use crate::kept_plans::Prepared;
 use crate::plan_in_hand::DeclaredPlan;
 use crate::what_if::{Foresight, LOOKING_TIME, members, seems_gone, unreadable};
-use crate::{App, BeyondRate, Caller, ChangeKind, PutResource, Rejection, ResourceChange, WhatIf};
+use crate::{
+    App, BeyondRate, Caller, ChangeKind, PutResource, Rejection, ResourceChange, TrackedBy, WhatIf,
+};
 
 /// How much a what-if shows of properties. What comes after that is shown without them.
 pub(crate) const SHOWN_MAX_BYTES: usize = 16 << 20;
@@ -188,7 +190,7 @@ impl App {
                 }
                 begun[index] = true;
                 let look = match &member.goal {
-                    JudgedGoal::Put(put) => Ok(foreseen.resolved(put)),
+                    JudgedGoal::Put(put) => Ok(foreseen.resolved(put).map(|put| member.found(put))),
                     JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => Err(member),
                 };
                 looks.push(async move {
@@ -223,6 +225,7 @@ impl App {
             scope: member.scope.clone(),
             type_name: member.reference.type_name.clone(),
             reference: Some(member.reference.clone()),
+            moved_from: None,
             name: None,
             identifier: None,
             put: None,
@@ -294,6 +297,20 @@ impl App {
                 .push(unseen("AWS was not asked in time.".to_owned())),
         }
         change
+    }
+}
+
+impl JudgedMember {
+    /// Returns its put as the resource is found now: by the reference that is to move.
+    fn found(&self, put: PutResource) -> PutResource {
+        let moved = self.moved_from.as_ref().map(|from| TrackedBy {
+            id: from.to_string(),
+            alias: None,
+        });
+        PutResource {
+            tracked_by: moved.or(put.tracked_by),
+            ..put
+        }
     }
 }
 
@@ -403,6 +420,18 @@ impl<'a> Foreseen<'a> {
             Ok(foresight) => foresight,
             Err(refused) => left_open(member, refused, caller)?,
         };
+        if let Some(from) = &member.moved_from {
+            let to = Some(member.reference.clone());
+            change.tracked_by.clone_from(&to);
+            change.moved_from = Some(from.clone());
+            if change.kind == ChangeKind::NoChange {
+                change.kind = ChangeKind::Move;
+            }
+            if let Some(planned) = &mut planned {
+                planned.reference = to;
+                planned.moved_from = Some(from.clone());
+            }
+        }
         let known_after = change.after.clone().map(Value::Object);
         let open = match &member.goal {
             JudgedGoal::Put(put) => self.open_places(put),
@@ -450,7 +479,8 @@ impl<'a> Foreseen<'a> {
                 identifier,
                 properties: known_after,
                 open: open.map(|(schema, after)| schema.with_reassigned(&after)),
-                is_settled: change.kind == ChangeKind::NoChange && !is_open,
+                is_settled: matches!(change.kind, ChangeKind::NoChange | ChangeKind::Move)
+                    && !is_open,
             };
             self.planned.insert(key, planned);
         }
@@ -567,6 +597,7 @@ mod tests {
             scope: Scope::new("aws", "1", "us-west-2").unwrap(),
             goal: JudgedGoal::Delete,
             depends_on: Vec::new(),
+            moved_from: None,
             has_reference: true,
             recorded: None,
             declared: None,

@@ -19,6 +19,7 @@ pub(crate) struct Summary {
     updated: usize,
     replaced: usize,
     deleted: usize,
+    moved: usize,
     unchanged: usize,
     /// Those of which it cannot be told.
     pub(crate) unknown: usize,
@@ -33,6 +34,7 @@ impl Summary {
                 Verdict::Update => &mut summary.updated,
                 Verdict::Replace(_) => &mut summary.replaced,
                 Verdict::Delete => &mut summary.deleted,
+                Verdict::Move => &mut summary.moved,
                 Verdict::Nothing | Verdict::Open => &mut summary.unchanged,
                 Verdict::Unknown => &mut summary.unknown,
                 Verdict::Ignored => continue,
@@ -44,7 +46,7 @@ impl Summary {
 
     /// How many resources change, as far as that is known.
     pub(crate) fn changes(&self) -> usize {
-        self.created + self.updated + self.replaced + self.deleted
+        self.created + self.updated + self.replaced + self.deleted + self.moved
     }
 
     fn sentence(&self) -> String {
@@ -53,6 +55,7 @@ impl Summary {
             (self.updated, "to update"),
             (self.replaced, "to replace"),
             (self.deleted, "to delete"),
+            (self.moved, "to move"),
             (self.unknown, "of which it cannot be told"),
             (self.unchanged, "as declared"),
         ];
@@ -76,6 +79,8 @@ enum Verdict<'c> {
     /// With the policy of the replacement.
     Replace(&'c str),
     Delete,
+    /// Only its alias changes.
+    Move,
     Nothing,
     /// Nothing, unless AWS assigns anew what it refers to.
     Open,
@@ -92,6 +97,7 @@ impl<'c> Verdict<'c> {
                 None => Self::Update,
             },
             Some("Delete") => Self::Delete,
+            Some("Move") => Self::Move,
             Some("NoChange") => match change["unknown"].as_array() {
                 Some(unknown) if !unknown.is_empty() => Self::Open,
                 Some(_) | None => Self::Nothing,
@@ -117,6 +123,7 @@ pub(crate) fn show<W: Write>(changes: &[Value], paper: &mut Paper<W>) -> io::Res
                 show_rows(change, verdict, paper)?;
             }
             Verdict::Delete
+            | Verdict::Move
             | Verdict::Nothing
             | Verdict::Open
             | Verdict::Unknown
@@ -155,6 +162,7 @@ fn show_title<W: Write>(
         Verdict::Replace("refuse") => (Mark::Replace, "must be replaced"),
         Verdict::Replace(_) => (Mark::Replace, "will be replaced"),
         Verdict::Delete => (Mark::Remove, "will be deleted"),
+        Verdict::Move => (Mark::Change, "will be moved, and stays as it is in AWS"),
         Verdict::Open => (
             Mark::Keep,
             "stays as it is, unless what it refers to changes",
@@ -165,10 +173,14 @@ fn show_title<W: Write>(
     let sign = format!("{} ", mark.sign());
     let name = format!("{} ", title(change));
     let style = mark.style();
+    let moved = change["movedFrom"].as_str();
+    let moved = moved.map_or_else(String::new, |from| {
+        format!("; until now its alias was '{}'", id::last(from))
+    });
     paper.words(&[
         (style, &sign),
         (Style::new().bold(), &name),
-        (Style::new(), words),
+        (Style::new(), &format!("{words}{moved}")),
     ])
 }
 
@@ -204,7 +216,11 @@ fn advice(change: &Value, verdict: Verdict<'_>) -> Option<String> {
         Verdict::Update if change["unreadable"] == true => Some(
             "AWS cannot be asked for a resource of this type: it is compared with what was declared last.".to_owned(),
         ),
-        Verdict::Create | Verdict::Update | Verdict::Delete | Verdict::Nothing => None,
+        Verdict::Create
+        | Verdict::Update
+        | Verdict::Delete
+        | Verdict::Move
+        | Verdict::Nothing => None,
         Verdict::Open => {
             let places = change["unknown"].as_array().into_iter().flatten();
             let places: Vec<&str> = places.filter_map(Value::as_str).collect();

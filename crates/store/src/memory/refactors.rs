@@ -9,7 +9,7 @@ use ucp_model::{
 
 use super::Memory;
 use super::tables::{Row, Tables};
-use crate::rules::{self, BeforeRefactor, Relocated};
+use crate::rules::{self, BeforeRefactor, Claimant, Relocated};
 use crate::{
     ApplyRefactor, Brought, Documents, Error, NewWork, REFACTORS_MAX, Refactors, place,
     refactor_place,
@@ -58,6 +58,10 @@ impl Refactors for Memory {
         let new = at(new, changed_at);
         let relocated = rules::relocate(&new, &before)?;
         tables.refuse_live(&new, &before, &relocated, by)?;
+        // What is refused refuses the moves, too.
+        if let Some(set) = rules::set_of(&new) {
+            tables.accept(set.clone(), Claimant::Anyone)?;
+        }
 
         for group in &relocated.created {
             tables.groups.insert(group.id.key(), group.clone());

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use ucp_model::operation::group::{Application, Task};
+use ucp_model::operation::group::{Application, Deployment, Task};
 use ucp_model::operation::{GroupWork, Work};
 use ucp_model::{
     GroupId, NewResourceGroup, Operation, ProvisioningState, Refactor, RefactorGroup, RefactorMove,
@@ -55,7 +55,7 @@ pub fn addresses_of(new: &ApplyRefactor) -> BTreeSet<String> {
     let moves = moves.flat_map(|it| [it.from.key(), it.to.key()]);
     let created = content.changes.create.iter();
     let created = created.filter(|_| new.deploy.is_some());
-    let application = new.deploy.as_ref().and_then(application);
+    let application = deployment(new).map(|(application, _)| application);
     let members = application.iter().flat_map(|it| &it.members);
     let puts = created.chain(members.map(|member| &member.reference));
     moves.chain(puts.map(ReferenceId::key)).collect()
@@ -182,7 +182,7 @@ pub fn relocate(new: &ApplyRefactor, before: &BeforeRefactor) -> Result<Relocate
         }
         relocated.references.push((reference.id.clone(), after));
     }
-    if let Some(application) = new.deploy.as_ref().and_then(application) {
+    if let Some((application, _)) = deployment(new) {
         let is_occupied = |id: &ReferenceId| {
             let key = id.key();
             arrive.contains(&key) || before.references.contains_key(&key) && !leave.contains(&key)
@@ -235,16 +235,21 @@ pub fn deployed(new: &ApplyRefactor) -> Option<(Operation, Vec<GroupId>)> {
         header: deploy.header(),
         work: Work::Group(Box::new(GroupWork::new(group.clone(), task.clone(), 0))),
     };
-    let deployment = application(deploy)?.deployment.as_ref()?;
+    let (_, deployment) = deployment(new)?;
     Some((operation, deployment.groups.clone()))
 }
 
-fn application(deploy: &NewOperation) -> Option<&Application> {
-    match &deploy.work {
+/// Returns the operation of a set that moves references: it is accepted as any other is.
+pub fn set_of(new: &ApplyRefactor) -> Option<&NewOperation> {
+    new.deploy.as_ref().filter(|_| deployment(new).is_none())
+}
+
+fn deployment(new: &ApplyRefactor) -> Option<(&Application, &Deployment)> {
+    match &new.deploy.as_ref()?.work {
         NewWork::Group {
             task: Task::Apply(application),
             ..
-        } => Some(application),
+        } => Some((application, application.deployment.as_deref()?)),
         NewWork::Group { .. } | NewWork::Resource(_) => None,
     }
 }

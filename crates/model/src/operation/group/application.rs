@@ -57,6 +57,9 @@ pub struct ApplyMember {
     pub symbolic_name: String,
     /// The id of its reference.
     pub reference: ReferenceId,
+    /// The id that its reference had before: it moves when the apply is accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_from: Option<ReferenceId>,
     /// Its account and region.
     pub scope: Scope,
     /// What is to become of it.
