@@ -1007,11 +1007,15 @@ fn a_type_of_ones_own_needs_handlers_too() {
     assert_eq!(of(r#""create": {}, "delete": {}"#), Vec::<String>::new());
     assert_eq!(
         of(r#""create": {}"#),
-        ["a.toml:10: AWS::SNS::Topic cannot be deleted by Cloud Control, so no instance can have one"]
+        [
+            "a.toml:10: AWS::SNS::Topic cannot be deleted by Cloud Control, so no instance can have one"
+        ]
     );
     assert_eq!(
         of(r#""delete": {}"#),
-        ["a.toml:10: AWS::SNS::Topic cannot be created by Cloud Control, so no instance can have one"]
+        [
+            "a.toml:10: AWS::SNS::Topic cannot be created by Cloud Control, so no instance can have one"
+        ]
     );
 }
 
