@@ -49,7 +49,7 @@ fn every_operation_is_described_in_full() {
             let verb = id.split_once('_').expect(id).0;
             let verbs = [
                 "list", "get", "put", "update", "delete", "import", "cancel", "apply", "validate",
-                "what", "approve", "reject", "refactor", "undo",
+                "what", "approve", "reject", "refactor", "undo", "release",
             ];
             assert!(verbs.contains(&verb), "{place}: {id}");
             assert!(operation["summary"].is_string(), "{place}");

@@ -58,6 +58,8 @@ fn example(path: &str, method: &str, operation: &Value) -> Example {
         may_succeed: !path.contains("{id}")
             && !path.contains("{plan}")
             && !path.contains("{refactor}")
+            // It would be left in AWS, and nobody would own it.
+            && !path.ends_with("/:release")
             && responses.keys().any(|status| status.starts_with('2')),
     }
 }
@@ -71,7 +73,8 @@ fn rank(example: &Example) -> u8 {
         ("import_aws_resource" | "import_resource_group_resources", _) => 3,
         (_, "PATCH") => 4,
         (_, "GET") | ("get_aws_resource", _) => 5,
-        ("delete_resource_group", _) => 8,
+        ("delete_resource_group" | "delete_resource_group_as_said", _) => 8,
+        ("release_reference", _) => 9,
         (_, "DELETE") | ("delete_aws_resource", _) => 7,
         (_, _) => 6,
     }

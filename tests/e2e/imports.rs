@@ -316,7 +316,7 @@ async fn who_owns_what(world: &World) {
         .await;
     assert_eq!(owned("adopted").await, Some(json!(false)));
     let told = json!({"trackedBy": tracked_by(logs, "told"), "ownedResource": true,
-        "properties": {"LogGroupName": "stray", "RetentionInDays": 14}});
+        "properties": {"LogGroupName": "stray", "LogGroupClass": "STANDARD", "DeletionProtectionEnabled": true}});
     world.post(logs, "put", &told).await.expect(201);
     world.settle().await;
     assert_eq!(owned("told").await, Some(json!(true)));

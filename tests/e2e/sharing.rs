@@ -212,3 +212,202 @@ async fn a_set_does_not_delete_what_others_stand_for(world: &World) {
     assert_eq!(world.live(LIVE), ["data"]);
     assert_eq!(world.calls("DeleteResource"), 0);
 }
+
+/// Deletes what nobody owns any more.
+async fn delete_by_name(world: &World, name: &str) {
+    let path =
+        format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{BUCKET}/{name}");
+    delete(world, &path).await.expect(202);
+}
+
+async fn release(world: &World, alias: &str) -> Reply {
+    let path = format!("{}/:release?{API_VERSION}", tracked_by(BUCKET, alias));
+    world.call("POST", &path, "").await
+}
+
+async fn owners(world: &World) -> Vec<(String, bool)> {
+    let references = world.references().await;
+    let owner = |it: &Value| {
+        let name = it["name"].as_str().expect("a name").to_owned();
+        (name, it["ownedResource"] == true)
+    };
+    references.iter().map(owner).collect()
+}
+
+/// Ownership passes to whom it was put by, and to nobody else.
+#[apply(on_every_store)]
+async fn what_is_released_is_left_alone(world: &World) {
+    shared(world).await;
+    let reply = release(world, "a").await.expect(200);
+    let owner = reply.body["owner"].as_str().expect("an owner");
+    assert!(owner.ends_with("/b"), "{}", reply.text);
+    assert_eq!(owners(world).await, [("b".to_owned(), true)]);
+    // The last one: nobody owns it.
+    let reply = release(world, "b").await.expect(200);
+    assert_eq!(reply.body["owner"], Value::Null, "{}", reply.text);
+    assert!(reply.text.contains("Nobody owns"), "{}", reply.text);
+    assert_eq!(world.live(LIVE), ["data"]);
+    assert_eq!(world.calls("DeleteResource"), 0);
+    release(world, "b").await.expect(404);
+    delete_by_name(world, "data").await;
+}
+
+/// A busy reference is not given up.
+#[apply(on_every_store)]
+async fn what_is_under_way_is_not_released(world: &World) {
+    world.put(BUCKET, "a", bucket()).await.expect(201);
+    let refused = release(world, "a").await.expect(409);
+    assert_eq!(refused.code(), "Conflict", "{}", refused.text);
+    world.settle().await;
+}
+
+#[apply(on_every_store)]
+async fn a_set_gives_up_what_others_stand_for(world: &World) {
+    world.put_group("other").await;
+    let put = json!({"trackedBy": elsewhere("c"), "properties": bucket()});
+    world.post(BUCKET, "put", &put).await.expect(201);
+    world.settle().await;
+    let path = format!("{}?{API_VERSION}", elsewhere("c"));
+    let released = json!({"ownedResource": false}).to_string();
+    world.call("PATCH", &path, &released).await.expect(200);
+    let scope = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}");
+    let send = async |body: Value| {
+        let path = format!("{GROUP}/:apply?{API_VERSION}");
+        let reply = world
+            .call_until_settled("POST", &path, &body.to_string())
+            .await;
+        world.settle().await;
+        reply
+    };
+    for (alias, complete) in [("a", false), ("b", true)] {
+        world.put(BUCKET, alias, bucket()).await.expect(200);
+        let path = format!("{}?{API_VERSION}", tracked_by(BUCKET, alias));
+        let owned = json!({"ownedResource": true}).to_string();
+        world.call("PATCH", &path, &owned).await.expect(200);
+        let mut body = match complete {
+            true => json!({"mode": "Complete", "resources": []}),
+            false => {
+                json!({"scope": scope, "resources": [{"alias": alias, "type": BUCKET, "delete": true}]})
+            }
+        };
+        let reply = send(body.clone()).await;
+        assert!(
+            world
+                .status(&reply)
+                .await
+                .to_string()
+                .contains("ResourceShared")
+        );
+        body["onShared"] = json!("release");
+        let reply = send(body).await;
+        let status = world.status(&reply).await;
+        assert_eq!(status["status"], "Succeeded", "{status}");
+        assert!(world.references().await.is_empty());
+    }
+    assert_eq!(world.live(LIVE), ["data"]);
+    assert_eq!(world.calls("DeleteResource"), 0);
+    delete_by_name(world, "data").await;
+}
+
+#[apply(on_every_store)]
+async fn a_group_gives_up_what_others_stand_for(world: &World) {
+    shared(world).await;
+    shared_elsewhere(world).await;
+    world
+        .put_and_settle(BUCKET, "own", json!({"BucketName": "own"}))
+        .await;
+    let path = format!("{GROUP}/:delete?{API_VERSION}");
+    let refused = world.call("POST", &path, "{}").await.expect(409);
+    assert!(refused.text.contains("ResourceShared"), "{}", refused.text);
+    let body = json!({"onShared": "release"}).to_string();
+    world
+        .call_until_settled("POST", &path, &body)
+        .await
+        .expect(200);
+    world.settle().await;
+    assert_eq!(world.live(LIVE), ["data"]);
+    let group = format!("{GROUP}?{API_VERSION}");
+    world.call("GET", &group, "").await.expect(404);
+}
+
+/// The reference goes on to the new one, and the old one is left to the others.
+#[apply(on_every_store)]
+async fn a_replacement_gives_up_what_others_stand_for(world: &World) {
+    shared(world).await;
+    let body = |policy: &str, on_shared: &str| {
+        json!({"trackedBy": tracked_by(BUCKET, "a"), "properties": {"BucketName": policy.to_lowercase()},
+            "replacementPolicy": policy, "onShared": on_shared})
+    };
+    let refused = world
+        .post(BUCKET, "put", &body("createBeforeDelete", "refuse"))
+        .await;
+    world.settle().await;
+    let status = world.status(&refused).await.to_string();
+    assert!(status.contains("ResourceShared"), "{status}");
+    let reply = world
+        .post(BUCKET, "put", &body("deleteBeforeCreate", "release"))
+        .await;
+    assert!(matches!(reply.status, 200..=202), "{}", reply.text);
+    world.settle().await;
+    assert_eq!(world.live(LIVE), ["data", "deletebeforecreate"]);
+    assert_eq!(world.calls("DeleteResource"), 0);
+    // Nobody else stands for the new one, so that is replaced as ever.
+    let reply = world
+        .post(BUCKET, "put", &body("createBeforeDelete", "release"))
+        .await;
+    assert!(matches!(reply.status, 200..=202), "{}", reply.text);
+    world.settle().await;
+    assert_eq!(world.live(LIVE), ["createbeforedelete", "data"]);
+}
+
+/// Each put would undo the other one.
+#[apply(on_every_store)]
+async fn a_second_reference_does_not_contradict_the_first(world: &World) {
+    const LOGS: &str = "AWS.Logs/LogGroup";
+    let logs = |days: u32| json!({"LogGroupName": "logs", "RetentionInDays": days});
+    world.put_and_settle(LOGS, "a", logs(7)).await;
+    let refused = world.put(LOGS, "b", logs(14)).await.expect(409);
+    let detail = &refused.body["error"]["details"][0];
+    assert_eq!(detail["code"], "DeclaredOtherwise", "{}", refused.text);
+    assert_eq!(detail["target"], "/properties/RetentionInDays");
+    assert_eq!(world.references().await.len(), 1);
+    // Also in a set, whose request may not have looked.
+    let member = |days| json!({"alias": "b", "type": LOGS, "properties": logs(days)});
+    let reply = apply(world, json!([member(14)]), "Incremental").await;
+    let text = match reply.status {
+        202 => world.status(&reply).await.to_string(),
+        _ => reply.text.clone(),
+    };
+    assert!(text.contains("DeclaredOtherwise"), "{text}");
+    assert_eq!(world.references().await.len(), 1);
+    assert_eq!(world.calls("UpdateResource"), 0);
+    // What is declared alike, or by one of them only, is no contradiction, and pairs that stand are left alone.
+    let silent = json!({"LogGroupName": "logs"});
+    world.put(LOGS, "b", silent).await.expect(200);
+    let what_if = json!({"trackedBy": tracked_by(LOGS, "b"), "properties": logs(14)});
+    let told = world.post(LOGS, "whatIf", &what_if).await.expect(200);
+    assert!(told.text.contains("SharedResource"), "{}", told.text);
+    world.put_and_settle(LOGS, "b", logs(14)).await;
+}
+
+#[apply(on_every_store)]
+async fn a_what_if_tells_who_else_stands_for_what_goes(world: &World) {
+    shared(world).await;
+    shared_elsewhere(world).await;
+    let path = format!("{GROUP}/:whatIf?{API_VERSION}");
+    let body = json!({"resources": [{"alias": "a", "type": BUCKET, "delete": true,
+        "scope": format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}")}]});
+    let told = world
+        .call("POST", &path, &body.to_string())
+        .await
+        .expect(200);
+    let change = &told.body["properties"]["changes"][0];
+    assert_eq!(change["changeType"], "Delete", "{}", told.text);
+    let warning = &change["warnings"][0];
+    assert_eq!(warning["code"], "SharedResource", "{}", told.text);
+    let message = warning["message"].as_str().expect("a message");
+    assert!(
+        message.contains("/b'") && message.contains("/c'"),
+        "{message}"
+    );
+}

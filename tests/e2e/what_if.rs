@@ -101,7 +101,12 @@ async fn what_was_put_is_no_change(world: &World) {
     });
     assert_eq!(
         since.into_iter().collect::<Vec<_>>(),
-        [("count_plans", 1), ("keep_plan", 1), ("recorded_alias", 1)]
+        [
+            ("count_plans", 1),
+            ("keep_plan", 1),
+            ("recorded_alias", 1),
+            ("references_to", 1)
+        ]
     );
     let after = world.get(&tracked_by(LOGS, "logs")).await.expect(200).body;
     assert_eq!(after, reference);
@@ -258,6 +263,88 @@ async fn a_type_without_a_read_handler_is_compared_with_its_last_declaration(wor
     world.aws.clear_faults();
     let result = what_if(world, POLICY, "p", policy(&["one"])).await;
     assert_eq!(only(&result)["changeType"], "Modify", "{result}");
+}
+
+/// Somebody may have changed it in AWS, which nobody can read.
+#[apply(on_every_store)]
+async fn what_cannot_be_read_is_sent_again_on_demand(world: &World) {
+    const POLICY: &str = "AWS.IAM/Policy";
+    let policy = json!({"PolicyName": "p", "Roles": ["one"],
+        "PolicyDocument": {"Version": "2012-10-17", "Statement": []}});
+    world.put_and_settle(POLICY, "p", policy.clone()).await;
+    world.put(POLICY, "p", policy.clone()).await.expect(200);
+    let again = json!({"trackedBy": tracked_by(POLICY, "p"), "properties": policy, "resend": true});
+    let told = world.post(POLICY, "whatIf", &again).await.expect(200);
+    let change = &told.body["properties"]["changes"][0];
+    assert_eq!(change["changeType"], "Modify", "{}", told.text);
+    world.post(POLICY, "put", &again).await.expect(201);
+    world.settle().await;
+    assert_eq!(world.calls("UpdateResource"), 1);
+    // What can be read is compared with what AWS shows.
+    world.put_and_settle(LOGS, "logs", logs(7)).await;
+    let same =
+        json!({"trackedBy": tracked_by(LOGS, "logs"), "properties": logs(7), "resend": true});
+    world.post(LOGS, "put", &same).await.expect(200);
+    assert_eq!(world.calls("UpdateResource"), 1);
+}
+
+/// What is gone in AWS is told by AWS alone. Given up, it is made again by the next put.
+#[apply(on_every_store)]
+async fn what_cannot_be_read_and_is_gone_is_made_again_once_it_is_given_up(world: &World) {
+    const POLICY: &str = "AWS.IAM/Policy";
+    let policy = json!({"PolicyName": "p", "Roles": ["one"],
+        "PolicyDocument": {"Version": "2012-10-17", "Statement": []}});
+    world.put_and_settle(POLICY, "p", policy.clone()).await;
+    let live = world.live("AWS::IAM::Policy");
+    world.vanish("AWS::IAM::Policy", &live[0]);
+    let reference = tracked_by(POLICY, "p");
+    let again = json!({"trackedBy": reference, "properties": policy, "resend": true});
+    let reply = world.post(POLICY, "put", &again).await.expect(201);
+    world.settle().await;
+    let status = world.status(&reply).await;
+    assert_eq!(status["error"]["code"], "NotFound", "{status}");
+    let release = format!("{reference}/:release?api-version=2023-10-01-preview");
+    world.call("POST", &release, "").await.expect(200);
+    let ended = world.put_and_settle(POLICY, "p", policy).await;
+    assert_eq!(ended["status"], "Succeeded", "{ended}");
+    assert_eq!(world.live("AWS::IAM::Policy").len(), 1);
+}
+
+/// All of it is new, and the plan holds although the group is made before it is applied.
+#[apply(on_every_store)]
+async fn what_is_asked_of_a_group_that_is_not_there_is_new(world: &World) {
+    let group = GROUP.replace("/rg", "/later");
+    let api = "api-version=2023-10-01-preview";
+    let set = json!({"scope": format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}"), "resources": [
+        {"alias": "logs", "type": LOGS, "properties": logs(7)},
+        {"alias": "net", "type": "AWS.EC2/VPC", "properties": {"CidrBlock": "10.0.0.0/16"}},
+    ]});
+    let send = async |action: &str, body: &Value| {
+        let path = format!("{group}/:{action}?{api}");
+        world.call("POST", &path, &body.to_string()).await
+    };
+    let told = send("whatIf", &set).await.expect(200);
+    let changes = told.body["properties"]["changes"]
+        .as_array()
+        .expect("changes");
+    let kinds: Vec<_> = changes.iter().map(|it| &it["changeType"]).collect();
+    assert_eq!(kinds, ["Create", "Create"], "{}", told.text);
+    let there = format!("{group}?{api}");
+    world.call("GET", &there, "").await.expect(404);
+    let plan = json!({"planId": told.body["properties"]["planId"]});
+    assert!(plan["planId"].is_string(), "{}", told.text);
+    assert_eq!(send("apply", &set).await.status, 404);
+
+    world.put_group("later").await;
+    let reply = send("apply", &plan).await.expect(202);
+    world.settle().await;
+    assert_eq!(world.status(&reply).await["status"], "Succeeded");
+    // One resource alike.
+    let other = tracked_by(LOGS, "logs").replace("/rg/", "/never/");
+    let put = json!({"trackedBy": other, "properties": {"LogGroupName": "other"}});
+    let told = world.post(LOGS, "whatIf", &put).await.expect(200);
+    let change = &told.body["properties"]["changes"][0];
+    assert_eq!(change["changeType"], "Create", "{}", told.text);
 }
 
 /// One "not found" is no proof: a put would look again.

@@ -149,6 +149,7 @@ mod tests {
                 let above = [
                     "../limits.md",
                     "../how-to/access.md",
+                    "../how-to/adopt.md#give-up",
                     "../how-to/refactor.md",
                 ];
                 let is_above = above.contains(&target);

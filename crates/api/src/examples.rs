@@ -91,6 +91,7 @@ pub(crate) fn of_body(operation: &str) -> Option<Value> {
             "primaryIdentifier": "my-group",
         }]}),
         "update_resource_group" | "update_reference" => json!({"tags": tags}),
+        "delete_resource_group_as_said" => json!({"onShared": "release"}),
         "update_named_aws_resource" => json!({"properties": {"RetentionInDays": 14}}),
         _ => return None,
     })

@@ -62,7 +62,7 @@ impl Noted {
         match &operation.work {
             Work::Resource(work) => self.changes_type(&work.scope, &work.type_name),
             Work::Group(work) => match &work.task {
-                Task::Delete => {}
+                Task::Delete | Task::DeleteUnshared => {}
                 Task::Import(items) => items
                     .iter()
                     .for_each(|item| self.changes_type(&item.scope, &item.reference.type_name)),

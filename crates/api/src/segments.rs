@@ -29,6 +29,7 @@ const ACTIONS: &[&str] = &[
     ":put",
     ":refactor",
     ":reject",
+    ":release",
     ":undo",
     ":validate",
     ":whatIf",

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_access::Right;
+use ucp_model::operation::OnShared;
 use ucp_model::operation::group::{ImportItem, Task};
 use ucp_model::{
     Detail, Ended, ErrorCode, Failure, GroupId, Operation, OperationId, ReferenceId, Scope,
@@ -59,9 +60,14 @@ impl App {
         &self,
         id: &GroupId,
         precondition: &Precondition,
+        on_shared: OnShared,
         caller: &Caller,
     ) -> Result<DeleteGroupOutcome, Rejection> {
-        let new = self.new_group_operation(id, Task::Delete, caller);
+        let task = match on_shared {
+            OnShared::Refuse => Task::Delete,
+            OnShared::Release => Task::DeleteUnshared,
+        };
+        let new = self.new_group_operation(id, task, caller);
         let waiter = self.parts.awaiting.announce(new.id);
         // The store says what there is to be judged, and accepts the deletion only if it still owns no more than that.
         let mut deletable = match caller.rights.change_everything() {

@@ -1,6 +1,7 @@
 //! Looks of requests. What is to be done is decided before an operation is accepted, as a worker would decide it; if
 //! nothing is to be done, there is no operation.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -11,8 +12,9 @@ use ucp_model::operation::{
     Chance, Next, Observation, PlanOutcome, Presence, ReferenceChange, ResourceWork, Work, decide,
 };
 use ucp_model::{
-    Baseline, ClientToken, Failure, Fault, Identifier, Lineage, Operation, ProvisioningState,
-    Reference, ReferenceId, ResourceDescription, Target, Timestamp, Warning,
+    Baseline, ClientToken, Failure, Fault, GroupBody, GroupId, Identifier, Lineage,
+    NewResourceGroup, Operation, ProvisioningState, Reference, ReferenceId, ResourceDescription,
+    ResourceGroup, Target, Timestamp, Warning,
 };
 use ucp_plan::{Desired, Plan};
 use ucp_schema::ResourceSchema;
@@ -126,6 +128,11 @@ impl Recorded {
         self.alias.as_ref()?.reference.as_ref()
     }
 
+    /// Returns whether the alias is new, and another reference stands for the AWS resource.
+    pub(crate) fn makes_second(&self) -> bool {
+        self.alias.is_some() && self.reference().is_none() && self.target.is_referenced
+    }
+
     /// Returns whether no operation works on the AWS resource, and no reference stands for it.
     pub(crate) fn is_idle_and_unreferenced(&self) -> bool {
         self.target.holder.is_none() && !self.target.is_referenced
@@ -149,6 +156,37 @@ impl App {
             Ok(alias) => Ok(Some(alias)),
             Err(error) => Err(self.refusal(error, reference).await),
         }
+    }
+
+    /// Returns the same for those who change nothing: in a group that is not there, every alias is new.
+    pub(crate) async fn foreseen_alias(
+        &self,
+        reference: Option<&ReferenceId>,
+    ) -> Result<Option<RecordedAlias>, Rejection> {
+        let Some(id) = reference else {
+            return Ok(None);
+        };
+        match self.parts.store.recorded_alias(id).await {
+            Err(ucp_store::Error::NoSuchGroup) => Ok(Some(RecordedAlias {
+                group: self.new_group(&id.group),
+                reference: None,
+                target: RecordedTarget::default(),
+                is_lineage_taken: false,
+            })),
+            Ok(alias) => Ok(Some(alias)),
+            Err(error) => Err(self.refusal(error, reference).await),
+        }
+    }
+
+    /// Returns a group that is not there yet, as it would be made.
+    pub(crate) fn new_group(&self, id: &GroupId) -> ResourceGroup {
+        let new = NewResourceGroup {
+            id: id.clone(),
+            location: "global".to_owned(),
+            tags: BTreeMap::new(),
+            body: GroupBody::default(),
+        };
+        ResourceGroup::put(None, new, self.now())
     }
 
     /// Adds what is recorded of the AWS resource: the one that the alias stands for, or else `target`.
@@ -252,7 +290,7 @@ impl App {
             type_name: &work.type_name,
             identifier,
         });
-        let alias = self.recorded_alias(work.reference.as_ref()).await?;
+        let alias = self.foreseen_alias(work.reference.as_ref()).await?;
         self.recorded(alias, target.as_ref()).await
     }
 

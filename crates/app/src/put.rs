@@ -293,6 +293,13 @@ impl App {
             let lineage = alias.as_ref().zip(reference.as_ref());
             let lineage = lineage.map(|(alias, id)| alias.lineage(id, new.id));
             let recorded = self.recorded(alias, target.as_ref()).await?;
+            if let (Some(own), Some(target)) = (&reference, &target)
+                && recorded.makes_second()
+            {
+                let declared = declaration.properties();
+                self.judge_second(own, target, declared, &schema, caller)
+                    .await?;
+            }
             let digest = {
                 let (declaration, schema) = (declaration.clone(), Arc::clone(&schema));
                 let keys = Arc::clone(&self.parts.keys);
@@ -374,7 +381,12 @@ impl App {
             None => None,
         };
         judge_for_type(&put.properties, &put.tags, &schema)?;
-        let alias = self.recorded_alias(reference.as_ref()).await?;
+        let alias = match purpose {
+            Purpose::Preview => self.foreseen_alias(reference.as_ref()).await?,
+            Purpose::Change | Purpose::Validation => {
+                self.recorded_alias(reference.as_ref()).await?
+            }
+        };
         if purpose != Purpose::Validation {
             // Nothing takes long before the account and the group are known.
             self.parts.accounts.verify(&put.scope).await?;

@@ -84,7 +84,7 @@ impl App {
     }
 }
 
-fn not_referenced(id: &ReferenceId) -> Rejection {
+pub(crate) fn not_referenced(id: &ReferenceId) -> Rejection {
     let failure = Failure::new(
         ErrorCode::NotFound,
         format!(

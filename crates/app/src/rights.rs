@@ -137,7 +137,7 @@ impl Caller {
                 self.judge_type(Right::Write, &work.scope, &work.type_name, "cancel/action")
             }
             Work::Group(work) => match &work.task {
-                Task::Delete => Ok(()),
+                Task::Delete | Task::DeleteUnshared => Ok(()),
                 Task::Import(items) => items.iter().try_for_each(|item| {
                     let type_name = &item.reference.type_name;
                     self.judge_type(Right::Write, &item.scope, type_name, "cancel/action")

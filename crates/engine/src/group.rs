@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use tracing::debug;
-use ucp_model::operation::group::{Child, ChildGoal, Refusal, Survey, Task};
+use ucp_model::operation::group::{Application, Child, ChildGoal, Refusal, Survey, Task};
 use ucp_model::operation::{
-    GroupWork, Kind, Options, WhenShared, owned_elsewhere, policy_elsewhere, shared_elsewhere,
+    GroupWork, Kind, OnShared, Options, WhenShared, owned_elsewhere, policy_elsewhere,
+    shared_elsewhere,
 };
 use ucp_model::{
     ChangeKind, ErrorCode, Failure, GroupId, MAX_TAGS, OperationId, PlanUse, Register,
@@ -26,7 +27,7 @@ impl Stepper<'_> {
         };
         let group = &work.group;
         let leftovers = match work.task {
-            Task::Delete => {
+            Task::Delete | Task::DeleteUnshared => {
                 let register = Register::Group(group.clone());
                 store.list_leftovers(&register, None, usize::MAX).await?
             }
@@ -104,7 +105,7 @@ impl Stepper<'_> {
             ChildGoal::Import { .. } => work_on(&child, Kind::Import, schema.as_deref().ok()),
         };
         let work = NewResourceWork {
-            when_shared: self.when_shared(),
+            when_shared: self.when_shared(&child),
             forgets_unowned: self.is_order(),
             plan: self.plan_of(&child),
             reference_tags: self.tags_of(work.kind),
@@ -133,13 +134,17 @@ impl Stepper<'_> {
 impl Stepper<'_> {
     /// Returns what becomes of a child's delete if other references stand for the resource. The deletion of a group takes along those
     /// of the same group.
-    fn when_shared(&self) -> WhenShared {
+    fn when_shared(&self, child: &Child) -> WhenShared {
         let work = self.claimed.operation.work.group();
         let order = work.and_then(GroupWork::order);
         match (work.map(|work| &work.task), order) {
             (Some(Task::Delete), _) => WhenShared::RefuseElsewhere,
+            (Some(Task::DeleteUnshared), _) => WhenShared::ForgetElsewhere,
             // The platform wants the instance or the binding gone, whatever others have of it.
             (_, Some(order)) if order.kind == ChangeKind::Delete => WhenShared::Forget,
+            (Some(Task::Apply(application)), _) if releases(application, child) => {
+                WhenShared::Forget
+            }
             (Some(Task::Import(_) | Task::Apply(_)) | None, _) => WhenShared::Refuse,
         }
     }
@@ -174,6 +179,14 @@ impl Stepper<'_> {
         let order = order.filter(|_| kind == Kind::Put);
         order.map(|order| order.tags.clone()).unwrap_or_default()
     }
+}
+
+/// Returns whether a set gives up what a member deletes if others stand for it.
+fn releases(application: &Application, child: &Child) -> bool {
+    let key = child.reference.key();
+    let mut members = application.members.iter();
+    let member = members.find(|member| member.reference.key() == key);
+    member.is_some_and(|member| member.on_shared == OnShared::Release)
 }
 
 /// Returns the work of a delete or an import.

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use ucp_cloud::FaultClass;
 use ucp_cpu_pool::Undone;
+use ucp_look::contradicted;
 use ucp_model::operation::group::{Child, Refusal};
 use ucp_model::operation::{GroupWork, Kind, Options, WhenShared};
-use ucp_model::{ErrorCode, Failure, Identifier, OperationId, ReferenceId};
+use ucp_model::{ErrorCode, Failure, Identifier, OperationId, ReferenceId, Target};
 use ucp_schema::{
     Declaration, IdentifierOutcome, MAX_DECLARED_CHARS, ResourceSchema, UnknownType, Violation,
 };
@@ -23,6 +24,9 @@ const NOT_VALID: &str = "With the values that it refers to, the declaration is n
 
 /// How often an order reads a value that is not there before what it hands out goes without: reads of AWS lag.
 const LAG_TRIES: u32 = 2;
+
+/// How many references to what a member is to stand for are looked at.
+const REFERENCES_MAX: usize = 100;
 
 /// What is said of a resource of another group.
 const ELSEWHERE: &str = "a resource of another group";
@@ -207,6 +211,21 @@ impl Stepper<'_> {
             IdentifierOutcome::Known(identifier) => Some(identifier),
             IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
         };
+        if let Some(identifier) = &identifier {
+            let target = Target {
+                scope: &child.scope,
+                type_name: schema.type_name(),
+                identifier,
+            };
+            let targets = [target.key()];
+            let others = parts.store.references_to(&targets, REFERENCES_MAX).await?;
+            let own = &child.reference;
+            let declared = declaration.properties();
+            let is_of_group = |other: &ReferenceId| other.group.key() == own.group.key();
+            if let Some(failure) = contradicted(own, declared, &others, schema, is_of_group) {
+                return Ok(Err(Refusal::Lasting(failure)));
+            }
+        }
         Ok(Ok(NewResourceWork {
             kind: Kind::Put,
             scope: child.scope.clone(),

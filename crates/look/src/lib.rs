@@ -10,6 +10,7 @@ mod listing;
 mod planner;
 mod search;
 mod seen;
+mod sharing;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -34,6 +35,7 @@ pub use listing::{Lister, list};
 pub use planner::{Planned, desired};
 pub use search::{Accounts, search};
 pub use seen::Seen;
+pub use sharing::contradicted;
 
 /// Reads resources from AWS.
 pub trait Reader: Send {

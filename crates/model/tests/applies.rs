@@ -13,7 +13,7 @@ use ucp_model::operation::group::{
     MEMBERS_AT_ONCE, MemberGoal, MemberState, Next, OnFailure, Refusal, Survey, Task,
 };
 use ucp_model::operation::{
-    self, Chance, Header, Kind, Observation, Options, ResourceWork, State, Work,
+    self, Chance, Header, Kind, Observation, OnShared, Options, ResourceWork, State, Work,
 };
 use ucp_model::{
     ClientToken, CorrelationId, Ended, Failure, GroupId, Identifier, Lineage, Operation,
@@ -37,6 +37,7 @@ fn scope() -> Scope {
 fn member(alias: &str, goal: MemberGoal, depends_on: &[usize]) -> ApplyMember {
     ApplyMember {
         moved_from: None,
+        on_shared: OnShared::default(),
         symbolic_name: alias.to_owned(),
         reference: id(alias),
         scope: scope(),

@@ -17,10 +17,10 @@ use ucp_store::{
     Groups, KeptPlans, Lease, LeaseTerm, Leases, Leftovers, LiveOperations, NewOperation,
     NewRoleAssignment, OperationPage, Operations, OwnedPlace, Pace, PlaceOrder, Planes,
     Precondition, Rates, Reachable, RecordedAlias, RecordedTarget, Refactors, ReferenceUpdate,
-    References, Retried, Reviewed, RoleAssignment, RoleAssignments, Sealed, SealedKey, SealedPlace,
-    SealedValues, ServiceBroker, Store, Stored, StoredAuditEvent, StoredCredential, StoredPlan,
-    Token, Tokens, TrackRecords, TypeSchema, TypeSchemas, WaitingOperation, WaitingScope, Watches,
-    Written,
+    References, Release, Retried, Reviewed, RoleAssignment, RoleAssignments, Sealed, SealedKey,
+    SealedPlace, SealedValues, ServiceBroker, Store, Stored, StoredAuditEvent, StoredCredential,
+    StoredPlan, Token, Tokens, TrackRecords, TypeSchema, TypeSchemas, WaitingOperation,
+    WaitingScope, Watches, Written,
 };
 
 use crate::process::Observed;
@@ -214,6 +214,8 @@ observed! {
             correlation_id: &CorrelationId,
             now: Timestamp
         ) -> Forgotten;
+        fn release_reference(release: Release) -> ();
+        fn references_to(targets: &[String], limit: usize) -> Vec<Reference>;
         fn count_references(group: &GroupId, limit: usize) -> usize;
         fn list_events(reference: &ReferenceId) -> Vec<Event>;
         fn remove_events(before: Timestamp, limit: usize) -> u64;

@@ -133,6 +133,10 @@ impl<'a> Question<'a> {
         let mut plan = plan(self.desired, self.last_applied, live, self.schema, mode);
         if let (Live::Unread(_), Some(last)) = (self.live, self.last_applied) {
             unread::send_unconfirmed(&mut plan, last, self.schema);
+            if self.options.resend {
+                let declared = self.desired.declaration.properties();
+                unread::send_again(&mut plan, declared, self.schema);
+            }
         }
         if plan.action == Action::Update && !self.subject.has_reference {
             plan.warn_of_secrets_sent();

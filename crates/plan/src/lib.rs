@@ -25,6 +25,7 @@
 mod absent;
 mod budget;
 mod change;
+mod conflict;
 mod create;
 mod delta;
 mod desired;
@@ -55,6 +56,7 @@ mod unread;
 mod warning;
 
 pub use change::{Change, ChangeKind, Reason, SENSITIVE};
+pub use conflict::declared_otherwise;
 pub use delta::{Cause, Delta, Effect, Known, deltas};
 pub use desired::{Desired, digests};
 pub use flatten::{flatten, unflatten};

@@ -30,6 +30,37 @@ pub(crate) fn send_unconfirmed(plan: &mut Plan, last: &Baseline, schema: &Resour
     plan.changes.sort_by(|one, other| one.path.cmp(&other.path));
 }
 
+/// Sends all that is declared and may be changed, whatever was put last: somebody may have changed it in AWS, which nobody can
+/// read.
+pub(crate) fn send_again(plan: &mut Plan, declared: &Value, schema: &ResourceSchema) {
+    if !matches!(plan.action, Action::Noop | Action::Update) {
+        return;
+    }
+    let members = declared.as_object().into_iter().flatten();
+    let pointers = members.map(|(name, _)| pointer::join("", name));
+    let root = schema.root();
+    let is_changeable = |pointer: &String| {
+        let name = pointer.strip_prefix('/').unwrap_or_default();
+        let cursor = root.member_or_anything(&pointer::unescape(name));
+        !cursor.is(Classes::FIXED) && !cursor.is(Classes::READ_ONLY)
+    };
+    let pointers: Vec<String> = pointers.filter(is_changeable).collect();
+    if pointers.is_empty() {
+        return;
+    }
+    plan.action = Action::Update;
+    let is_sent = |path: &str| pointers.iter().any(|sent| pointer::is_within(path, sent));
+    plan.patch.0.retain(|step| !is_sent(step.path().as_str()));
+    plan.changes.retain(|change| !is_sent(&change.path));
+    for pointer in &pointers {
+        let planned = plan.planned.pointer(pointer).cloned();
+        plan.changes
+            .push(change(pointer, planned.as_ref(), schema.root()));
+        plan.patch.0.extend(operations(pointer, planned));
+    }
+    plan.changes.sort_by(|one, other| one.path.cmp(&other.path));
+}
+
 /// Returns the operations that give a property its planned value, whatever it is now. An `add` replaces what is there.
 /// A `remove` requires that something is there.
 fn operations(pointer: &str, planned: Option<Value>) -> Vec<PatchOperation> {

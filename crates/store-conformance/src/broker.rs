@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use ucp_model::operation::OnShared;
 use ucp_model::operation::group::{Application, ApplyMember, GroupState, MemberGoal, Task};
 use ucp_model::{
     Access, BindingId, Change, ChangeKind, Ended, Failure, InstanceId, MAX_TAGS, Order, PlanPolicy,
@@ -115,6 +116,7 @@ fn carrying_out(number: u64, instance: &str, binding: Option<&str>) -> NewOperat
 pub(super) fn deleted(reference: ReferenceId) -> ApplyMember {
     ApplyMember {
         moved_from: None,
+        on_shared: OnShared::default(),
         symbolic_name: reference.alias.clone(),
         reference,
         scope: scope(),

@@ -3,7 +3,7 @@
 use ucp_model::operation::group::{
     Application, ApplyMember, Deployment, MemberGoal, OnFailure, Task,
 };
-use ucp_model::operation::{GroupWork, Options, Work};
+use ucp_model::operation::{GroupWork, OnShared, Options, Work};
 use ucp_model::{GroupId, PlanPolicy, RefactorId, ReferenceId, Scope};
 use ucp_store::{
     ApplyRefactor, Error, GroupDeletion, GroupUpdate, NewOperation, NewWork, Precondition,
@@ -23,6 +23,7 @@ pub(super) fn deploying(
 ) -> Task {
     let members = puts.into_iter().map(|(reference, scope)| ApplyMember {
         moved_from: None,
+        on_shared: OnShared::default(),
         symbolic_name: reference.alias.clone(),
         reference,
         scope,
@@ -101,6 +102,7 @@ pub async fn a_set_is_accepted_with_its_moves(store: Engine) {
     map(&store, 1, "a", "x", false).await;
     let set = |number: u64| ApplyMember {
         moved_from: Some(alias("a")),
+        on_shared: OnShared::default(),
         symbolic_name: format!("set {number}"),
         reference: alias("b"),
         scope: scope(),

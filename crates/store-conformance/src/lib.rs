@@ -121,6 +121,7 @@ macro_rules! conformance {
                 a_group_is_not_deleted_while_other_groups_stand_for_what_it_owns
                 a_group_is_deleted_that_owns_nothing_of_what_others_stand_for
                 a_delete_of_a_respelled_resource_is_refused_before_it_is_sent
+                a_reference_is_given_up_to_another_one
             }
             deciding {
                 an_alias_is_read_with_its_group_and_its_resource

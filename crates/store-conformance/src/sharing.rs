@@ -2,13 +2,13 @@
 
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Call, ReplacementPolicy, Replacing, State, WhenShared};
-use ucp_model::{Identifier, PlanPolicy, ReferenceId};
-use ucp_store::{Error, GroupUpdate, NewOperation, Precondition};
+use ucp_model::{Identifier, PlanPolicy, Reference, ReferenceId};
+use ucp_store::{Error, GroupUpdate, NewOperation, Precondition, Release};
 
 use super::fixture::{
-    Engine, TERM, accept, accept_and_claim, alias, alias_in, applied, at, claim_one, delete,
-    deleted, finish, group, intent, map, on_group, operation, operation_id, put, resource_work,
-    stepped, with, with_group,
+    Engine, TERM, accept, accept_and_claim, alias, alias_in, applied, at, claim_one, correlation,
+    delete, deleted, finish, group, intent, map, on_group, operation, operation_id, put,
+    resource_work, stepped, with, with_group,
 };
 use super::respelling::respelled;
 
@@ -248,4 +248,61 @@ pub async fn a_replacement_of_a_respelled_resource_is_refused_before_it_is_sent(
     });
     let step = store.commit_step(&claimed.lease, &step, None, at(3), TERM);
     step.await.unwrap();
+}
+
+fn releasing(name: &str, heir: Option<Reference>) -> Release {
+    Release {
+        id: alias(name),
+        keeps_plan_policy: false,
+        heir,
+        caller: "ann".to_owned(),
+        correlation_id: correlation(),
+        at: at(20),
+    }
+}
+
+/// It is left alone, and the heir owns it, if it is as it was read and stands for it.
+pub async fn a_reference_is_given_up_to_another_one(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    map(&store, 2, "b", "x", false).await;
+    map(&store, 3, "c", "y", false).await;
+    let read = async |name: &str| store.get_reference(&alias(name)).await.unwrap();
+    let (a, b, c) = (
+        read("a").await.unwrap(),
+        read("b").await.unwrap(),
+        read("c").await.unwrap(),
+    );
+    let targets = [a.target().unwrap().key()];
+    let found = store.references_to(&targets, 10).await.unwrap();
+    assert_eq!(found, [a.clone(), b.clone()]);
+    assert_eq!(store.references_to(&targets, 1).await.unwrap().len(), 1);
+    assert!(store.references_to(&[], 10).await.unwrap().is_empty());
+
+    let older = Reference {
+        revision: b.revision - 1,
+        ..b.clone()
+    };
+    for heir in [c, older] {
+        let refused = store.release_reference(releasing("a", Some(heir))).await;
+        assert!(
+            matches!(refused, Err(Error::PreconditionFailed)),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(read("a").await, Some(a));
+    let released = store
+        .release_reference(releasing("a", Some(b.clone())))
+        .await;
+    released.unwrap();
+    assert_eq!(read("a").await, None);
+    let heir = read("b").await.unwrap();
+    assert!(heir.owned && heir.told_to_own);
+    assert_eq!(heir.revision, b.revision + 1);
+    let gone = store.release_reference(releasing("a", None)).await;
+    assert!(matches!(gone, Err(Error::NoSuchReference)), "{gone:?}");
+    // What an operation works on is not given up.
+    store.accept_operation(put(4, "b")).await.unwrap();
+    let busy = store.release_reference(releasing("b", None)).await;
+    assert!(matches!(busy, Err(Error::Busy(_))), "{busy:?}");
 }

@@ -21,7 +21,8 @@ pub(crate) async fn accept(
     match &new.work {
         NewWork::Resource(work) => accept_on_resource(transaction, new, work, by).await,
         NewWork::Group {
-            task: Task::Delete, ..
+            task: Task::Delete | Task::DeleteUnshared,
+            ..
         } => Ok(corrupt(
             "the deletion of a group is accepted by delete_resource_group only",
         )?),

@@ -115,7 +115,7 @@ impl Groups for Sql {
     ) -> Result<GroupDeletion, Error> {
         let NewWork::Group {
             group: id,
-            task: task @ Task::Delete,
+            task: task @ (Task::Delete | Task::DeleteUnshared),
             ..
         } = &deletion.work
         else {
@@ -144,9 +144,11 @@ impl Groups for Sql {
                     return Ok(GroupDeletion::Owns(owned));
                 }
             }
-            let others = reference_row::shared(&mut tx, id, SHARED_MAX).await?;
-            if !others.is_empty() {
-                return Err(Error::Shared(others).into());
+            if *task == Task::Delete {
+                let others = reference_row::shared(&mut tx, id, SHARED_MAX).await?;
+                if !others.is_empty() {
+                    return Err(Error::Shared(others).into());
+                }
             }
             let members = reference_row::count_of_group(&mut tx, id).await?;
             let key = id.key();

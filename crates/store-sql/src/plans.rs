@@ -293,6 +293,7 @@ async fn sqlite_has_an_index_for_every_statement() {
                     "track_records::LIST",
                     "moves::BUSY_TARGETS",
                     "moves::BUSY_GROUPS",
+                    "reference_row::LIST_TO",
                     "rates::LONGEST",
                 ]
                 .contains(&name.as_str());

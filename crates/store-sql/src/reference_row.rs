@@ -84,6 +84,14 @@ statements! {
         postgres "(body::json -> 'planPolicy')::text" sqlite "body -> 'planPolicy'"
         [" FROM resource_groups WHERE resource_groups.key = resource_references.group_key) END AS policy
         FROM resource_references WHERE target_key = $1 AND key <> $3"];
+    /// The references to these AWS resources, whose keys are a JSON array. Their key is no column here, or Postgres may read all
+    /// references in the order of their keys.
+    LIST_TO = ["SELECT ", columns!(), " FROM resource_references WHERE target_key "]
+        postgres "= ANY(ARRAY(SELECT json_array_elements_text($1::json)))"
+        sqlite "IN (SELECT value FROM json_each($1))" [" ORDER BY key || '' LIMIT $2"];
+    /// The reference is idle, and as it was read.
+    OWN = ["UPDATE resource_references SET owned = 1, told_to_own = 1, revision = $2, updated_at = $3
+        WHERE key = $1 AND revision = $2 - 1 AND COALESCE(lineage, key) = $4 AND target_key = $5 AND operation IS NULL"];
     /// The references of other groups to what a group owns.
     SHARED = ["SELECT others.id AS id FROM resource_references AS owned
         JOIN resource_references AS others ON others.target_key = owned.target_key
@@ -329,6 +337,37 @@ pub(crate) async fn others(
         }
     }
     Ok(others)
+}
+
+/// Returns up to `limit` references to these AWS resources, outside a transaction.
+pub(crate) async fn list_to(
+    database: &Database,
+    targets: &[String],
+    limit: usize,
+) -> Result<Vec<Reference>, Error> {
+    if targets.is_empty() {
+        return Ok(Vec::new());
+    }
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let values = values![to_json(&targets)?, limit];
+    let rows = database.read(LIST_TO, values).await?;
+    rows.iter().map(read).collect()
+}
+
+/// Makes a reference the owner of its resource, over the revision before. [`Error::PreconditionFailed`] if it is another one, or
+/// an operation works on it.
+pub(crate) async fn own(transaction: &mut Transaction, heir: &Reference) -> Result<(), Abort> {
+    let values = values![
+        heir.id.key(),
+        count(heir.revision)?,
+        heir.updated_at.as_millis(),
+        heir.lineage.as_str(),
+        heir.target().map(|target| target.key()),
+    ];
+    match transaction.execute(OWN, values).await? {
+        0 => Err(Error::PreconditionFailed.into()),
+        _ => Ok(()),
+    }
 }
 
 /// Returns references of other groups to what a group owns, up to `limit`.

@@ -9,7 +9,7 @@ use ucp_model::{
 };
 use ucp_store::{
     Adoption, Basis, Error, Event, Forgotten, RecordedAlias, RecordedTarget, ReferenceUpdate,
-    References, reference_keys, rules,
+    References, Release, reference_keys, rules,
 };
 
 use crate::busy::{ended_last_on, live_on};
@@ -167,6 +167,41 @@ impl References for Sql {
             events::append(&mut tx, &event, Some(id)).await?;
             Ok(Forgotten::Forgotten)
         })
+    }
+
+    async fn release_reference(&self, release: Release) -> Result<(), Error> {
+        transaction!(self, |tx| async {
+            let Release {
+                id,
+                caller,
+                correlation_id,
+                at,
+                ..
+            } = &release;
+            let (group, reference) = idle(&mut tx, id).await?;
+            rules::judge_forgetting(group.body.policy(), release.keeps_plan_policy)?;
+            let heir = rules::inherit(&release, &reference)?;
+            delete(&mut tx, id).await?;
+            if reference.provisioning_state == ProvisioningState::Unknown {
+                leftover_row::decide(&mut tx, id).await?;
+            }
+            let event = rules::forgot(&reference, caller, correlation_id, *at);
+            events::append(&mut tx, &event, Some(id)).await?;
+            if let Some(heir) = heir {
+                reference_row::own(&mut tx, &heir).await?;
+                let event = rules::updated(&heir, caller, correlation_id, *at);
+                events::append(&mut tx, &event, Some(&heir.id)).await?;
+            }
+            Ok(())
+        })
+    }
+
+    async fn references_to(
+        &self,
+        targets: &[String],
+        limit: usize,
+    ) -> Result<Vec<Reference>, Error> {
+        reference_row::list_to(&self.database, targets, limit).await
     }
 
     async fn count_references(&self, group: &GroupId, limit: usize) -> Result<usize, Error> {

@@ -42,6 +42,24 @@ pub struct ReferenceUpdate {
     pub place: Option<Scope>,
 }
 
+/// A reference to give up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Release {
+    /// Its id.
+    pub id: ReferenceId,
+    /// Whether the group keeps a plan policy that it has: the caller may not approve any, and a release lowers what the policy
+    /// protects.
+    pub keeps_plan_policy: bool,
+    /// The reference that comes to own the resource, as it was read. It stands for the resource too.
+    pub heir: Option<Reference>,
+    /// Who has asked for it.
+    pub caller: String,
+    /// Correlates it with the caller's deployment.
+    pub correlation_id: CorrelationId,
+    /// When.
+    pub at: Timestamp,
+}
+
 /// Storage of references and of their history.
 #[async_trait]
 pub trait References: Send + Sync {
@@ -132,6 +150,19 @@ pub trait References: Send + Sync {
         correlation_id: &CorrelationId,
         now: Timestamp,
     ) -> Result<Forgotten, Error>;
+
+    /// Removes a reference, appends an event, and leaves its AWS resource alone, also one that it owns. The heir, if there is one,
+    /// comes to own that. The errors are those of [`forget_reference`](References::forget_reference);
+    /// [`Error::PreconditionFailed`] if the heir is not as it was read, or does not stand for the resource.
+    async fn release_reference(&self, release: Release) -> Result<(), Error>;
+
+    /// Returns up to `limit` references that stand for any of these AWS resources, in the order of their keys. The resources are
+    /// given by their keys, as [`Target::key`] returns them.
+    async fn references_to(
+        &self,
+        targets: &[String],
+        limit: usize,
+    ) -> Result<Vec<Reference>, Error>;
 
     /// Counts the references of a group, up to `limit`. A group that does not exist has none.
     async fn count_references(&self, group: &GroupId, limit: usize) -> Result<usize, Error>;

@@ -14,7 +14,7 @@ mod role_assignments;
 
 use std::collections::BTreeMap;
 
-use ucp_model::operation::group::{GroupState, Task};
+use ucp_model::operation::group::GroupState;
 use ucp_model::operation::{
     Call, GroupWork, Intent, Kind, ReferenceChange, Replacing, Resolve, ResourceWork, Sightings,
     State,
@@ -50,7 +50,7 @@ pub use self::refactors::{
 pub use self::role_assignments::{narrowed, refuse_gone, refuse_unjudged, without_group};
 use crate::{
     Adoption, Error, FinishOperation, GroupUpdate, NewResourceWork, Precondition, RecordedTarget,
-    ReferenceUpdate,
+    ReferenceUpdate, Release,
 };
 
 /// Returns what a PUT of a group writes over `current`.
@@ -561,7 +561,7 @@ pub fn created(operation: &Operation, target: &Target<'_>, since: Timestamp) -> 
 
 /// Returns whether the group is removed when the operation on it ends.
 pub fn removes_group(work: &GroupWork) -> bool {
-    work.task == Task::Delete && work.state == GroupState::Ended(Ended::Succeeded)
+    work.task.deletes_group() && work.state == GroupState::Ended(Ended::Succeeded)
 }
 
 /// Returns the key of a type's schemas: account, region and type name, in lower case.
@@ -582,6 +582,23 @@ pub fn update(reference: Reference, update: ReferenceUpdate, now: Timestamp) -> 
         revision: reference.revision + 1,
         ..reference
     }
+}
+
+/// Returns the heir of a reference that is given up, as it owns the resource from then on. `None` if the reference does not own
+/// it. [`Error::PreconditionFailed`] if the heir does not stand for it.
+pub fn inherit(release: &Release, given_up: &Reference) -> Result<Option<Reference>, Error> {
+    let Some(heir) = release.heir.as_ref().filter(|_| given_up.owned) else {
+        return Ok(None);
+    };
+    let target = |reference: &Reference| reference.target().map(|target| target.key());
+    if heir.operation.is_some() || target(heir).is_none() || target(heir) != target(given_up) {
+        return Err(Error::PreconditionFailed);
+    }
+    let own = ReferenceUpdate {
+        owned: Some(true),
+        ..ReferenceUpdate::default()
+    };
+    Ok(Some(update(heir.clone(), own, release.at)))
 }
 
 /// Returns whether [`References::adopt`](crate::References::adopt) writes the reference, given what is recorded: the

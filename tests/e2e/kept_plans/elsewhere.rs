@@ -21,7 +21,11 @@ async fn no_action_ignores_a_plan() {
         let reply = call(world, "POST", &path, json!({ "planId": ID })).await;
         match action.route.rsplit_once('/').expect("an action") {
             // They have no body.
-            (_, ":cancel") => {}
+            (_, ":cancel" | ":release") => {}
+            ("/planes/radius/{plane}/resourcegroups/{group}", ":delete") => {
+                let reply = reply.expect(400);
+                assert_eq!(reply.body["error"]["target"], "/planId", "{path}");
+            }
             (_, ":put" | ":delete")
             | ("/planes/radius/{plane}/resourcegroups/{group}", ":apply") => {
                 let reply = reply.expect(404);

@@ -191,7 +191,7 @@ async fn sets_tell_of_the_policies_of_other_groups(world: &World) {
     };
     let calls = || world.calls("UpdateResource") + world.calls("DeleteResource");
     let refused = |reply: &Reply, error: &Value, code: &str| {
-        assert!(!reply.text.contains("/rg/"), "{}", reply.text);
+        assert!(!error.to_string().contains("/rg/"), "{}", reply.text);
         let found = super::codes(error);
         assert_eq!(found, [(code, "/resources/1"), (code, "/resources/2")]);
     };

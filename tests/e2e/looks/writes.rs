@@ -104,7 +104,9 @@ async fn a_put_under_a_new_alias_adopts_what_is_as_declared(world: &World) {
         let more = json!({"ownedResource": true});
         Request::put_with(LOG_GROUP, alias, &logs(7), more)
     };
-    own("owner").costs(world, 200, 1, &IMPORTS).await;
+    // What the other reference was put with is compared, too.
+    let second = [IMPORTS.as_slice(), &[("references_to", 1)]].concat();
+    own("owner").costs(world, 200, 1, &second).await;
     expect_first_event(world, "owner", "put").await;
     let owned = |reference: &Value| reference["ownedResource"].as_bool().unwrap();
     let references = world.references().await;

@@ -256,12 +256,9 @@ async fn nothing_is_applied_unless_somebody_agrees() {
     let desk = Desk::new().await;
     let unasked = desk.ucp(&["apply", "-f", "logs.yaml"]).await;
     unasked.fails(&["there is no terminal to ask on", "--yes"]);
-    // Not even the group was made.
-    let missing = desk.ucp(&["what-if", "-f", "logs.yaml"]).await;
-    missing.fails(&[
-        "ucp: ResourceGroupNotFound: ",
-        "/docs/errors/ResourceGroupNotFound\n",
-    ]);
+    // Where there is no group, all is new.
+    let first = desk.ucp(&["what-if", "-f", "logs.yaml"]).await;
+    first.prints(0, &["will be created", "1 to create"]);
 
     let refused = desk.ucp_on_a_terminal("n", "apply -f logs.yaml").await;
     refused.prints(
@@ -272,6 +269,10 @@ async fn nothing_is_applied_unless_somebody_agrees() {
             "Nothing is applied.",
         ],
     );
+    // Not even the group was made.
+    let group = "/planes/radius/local/resourceGroups/daily";
+    let missing = desk.ucp(&["get", group]).await;
+    missing.fails(&["The resource group 'daily' does not exist."]);
     let still = ["what-if", "--detailed-exitcode", "-f", "logs.yaml"];
     desk.ucp(&still).await.prints(2, &["1 to create"]);
     let agreed = desk.ucp_on_a_terminal("y", "apply -f logs.yaml").await;

@@ -89,6 +89,8 @@ const ROUTES: &[Row] = table! {
         DELETE Over(Write, Group, Named("System.Resources/resourceGroups/delete"));
     "/planes/radius/{plane}/resourcegroups/{group}/:apply":
         POST Over(Write, Group, Named("System.Resources/resourceGroups/apply/action"));
+    "/planes/radius/{plane}/resourcegroups/{group}/:delete":
+        POST Over(Write, Group, Named("System.Resources/resourceGroups/delete"));
     "/planes/radius/{plane}/resourcegroups/{group}/:import":
         POST Over(Write, Group, Named("System.Resources/resourceGroups/import/action"));
     "/planes/radius/{plane}/resourcegroups/{group}/:refactor":
@@ -112,6 +114,8 @@ const ROUTES: &[Row] = table! {
         GET Over(Read, Group, OnType("read")),
         PATCH Over(Write, Group, OnType("write")),
         DELETE Over(Write, Group, OnType("delete"));
+    "/planes/radius/{plane}/resourcegroups/{group}/providers/{namespace}/{type}/{alias}/:release":
+        POST Over(Write, Group, OnType("release/action"));
 
     "/planes/radius/{plane}/providers/System.Resources/locations/global/operationResults/{id}":
         GET Authenticated;

@@ -16,7 +16,9 @@ use crate::problem::Problem;
 use crate::query::{Page, PlanQuery};
 use crate::router::{router, single};
 use crate::state::Api;
-use crate::wire::{ErrorResponse, List, ReferenceBody, ReferenceList, UpdateReference};
+use crate::wire::{
+    ErrorResponse, List, ReferenceBody, ReferenceList, ReleasedBody, UpdateReference,
+};
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
@@ -27,6 +29,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
             update_reference,
             delete_reference
         )))
+        .routes(routes!(release_reference))
 }
 
 /// Returns a reference.
@@ -86,6 +89,24 @@ async fn update_reference(
     let update = body.read::<UpdateReference>()?.update()?;
     let reference = api.app.update_reference(&id, update, &context.caller);
     Ok(Json(reference.await?.into()))
+}
+
+/// Gives a reference up: it is removed, and its AWS resource is left alone, also one that it owns.
+///
+/// Another reference that was put, and whose group the caller may change, comes to own the resource.
+#[utoipa::path(post, tag = "References",
+    path = "/planes/radius/{plane}/resourcegroups/{group}/providers/{namespace}/{type}/{alias}/:release",
+    params(ReferencePath),
+    responses((status = 200, body = ReleasedBody), (status = 404, body = ErrorResponse),
+        (status = 409, body = ErrorResponse)))]
+async fn release_reference(
+    State(api): State<Arc<Api>>,
+    path: ReferencePath,
+    context: RequestContext,
+) -> Result<Json<ReleasedBody>, Problem> {
+    let id = path.id()?;
+    let released = api.app.release_reference(&id, &context.caller);
+    Ok(Json(released.await?.into()))
 }
 
 /// Deletes a reference.

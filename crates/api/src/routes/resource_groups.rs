@@ -4,8 +4,9 @@ use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use ucp_app::{DeleteGroupOutcome, Written};
-use ucp_model::ResourceGroup;
+use ucp_app::{DeleteGroupOutcome, Precondition, Written};
+use ucp_model::operation::OnShared;
+use ucp_model::{GroupId, ResourceGroup};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -22,7 +23,7 @@ use crate::router::{router, single};
 use crate::state::Api;
 use crate::validation::Payload;
 use crate::wire::{
-    ErrorResponse, ImportGroupRequest, List, PutResourceGroupRequest, ReferenceList,
+    DeleteGroup, ErrorResponse, ImportGroupRequest, List, PutResourceGroupRequest, ReferenceList,
     ResourceGroupBody, ResourceGroupList, UpdateResourceGroup,
 };
 
@@ -36,6 +37,7 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
             update_resource_group,
             delete_resource_group
         )))
+        .routes(routes!(delete_resource_group_as_said))
         .routes(routes!(list_resource_group_resources))
         .routes(routes!(import_resource_group_resources))
 }
@@ -145,9 +147,43 @@ async fn delete_resource_group(
     context: RequestContext,
 ) -> Result<Response, Problem> {
     let (id, condition) = (path.id()?, conditions.into());
+    deleted(&api, &id, &condition, OnShared::Refuse, &context).await
+}
+
+/// Deletes a resource group, as DELETE does, and says what becomes of what other groups stand for.
+///
+/// With `onShared` `release`, what references of other groups stand for is left alone, and nobody owns it then.
+#[utoipa::path(post, path = "/planes/radius/{plane}/resourcegroups/{group}/:delete", tag = "Resource groups",
+    params(GroupPath, ApiVersion, Conditions, Preference),
+    request_body = DeleteGroup,
+    responses((status = 200, description = "Deleted"), UnderWay,
+        (status = 204, description = "The group did not exist"),
+        (status = 409, description = "An operation in the group is in progress, or some of its resources cannot be deleted",
+            body = ErrorResponse),
+        (status = 412, body = ErrorResponse)))]
+async fn delete_resource_group_as_said(
+    State(api): State<Arc<Api>>,
+    path: GroupPath,
+    _: ApiVersion,
+    conditions: Conditions,
+    context: RequestContext,
+    body: JsonObject,
+) -> Result<Response, Problem> {
+    let (id, condition) = (path.id()?, conditions.into());
+    let on_shared = body.read_without_plan::<DeleteGroup>()?.on_shared();
+    deleted(&api, &id, &condition, on_shared, &context).await
+}
+
+async fn deleted(
+    api: &Api,
+    id: &GroupId,
+    condition: &Precondition,
+    on_shared: OnShared,
+    context: &RequestContext,
+) -> Result<Response, Problem> {
     let outcome = api
         .app
-        .delete_resource_group(&id, &condition, &context.caller);
+        .delete_resource_group(id, condition, on_shared, &context.caller);
     match outcome.await? {
         DeleteGroupOutcome::AlreadyGone => Ok(StatusCode::NO_CONTENT.into_response()),
         DeleteGroupOutcome::Deleted => Ok(StatusCode::OK.into_response()),

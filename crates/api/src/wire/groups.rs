@@ -1,8 +1,9 @@
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ucp_app::{GroupUpdate, GroupView, TagsUpdate};
+use ucp_model::operation;
 use ucp_model::{
     GroupBody, GroupId, Mark, NewResourceGroup, PlanPolicy, ResourceGroup, TAG_KEY_MAX_CHARS,
     excerpt,
@@ -10,6 +11,7 @@ use ucp_model::{
 use utoipa::ToSchema;
 
 use super::references::ReferenceBody;
+use super::resources::OnShared;
 use super::tags::{self, judge_tags, tags};
 use crate::validation::Violations;
 
@@ -25,6 +27,22 @@ pub(crate) struct PutResourceGroupRequest {
     /// The settings of the group.
     #[schema(value_type = Option<ResourceGroupProperties>)]
     properties: ResourceGroupProperties,
+}
+
+/// How a resource group is deleted.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DeleteGroup {
+    /// What becomes of resources that references of other groups stand for. Without it, the deletion is refused if there are any.
+    #[serde(default, with = "OnShared")]
+    #[schema(value_type = Option<OnShared>)]
+    on_shared: operation::OnShared,
+}
+
+impl DeleteGroup {
+    pub(crate) fn on_shared(&self) -> operation::OnShared {
+        self.on_shared
+    }
 }
 
 /// The settings of a resource group.

@@ -25,7 +25,9 @@ mod what_if;
 
 pub(crate) use self::credentials::{CredentialBody, PutCredentialRequest};
 pub(crate) use self::error::ErrorResponse;
-pub(crate) use self::groups::{PutResourceGroupRequest, ResourceGroupBody, UpdateResourceGroup};
+pub(crate) use self::groups::{
+    DeleteGroup, PutResourceGroupRequest, ResourceGroupBody, UpdateResourceGroup,
+};
 pub(crate) use self::import::{ImportGroupRequest, ImportRequest, ImportedReference};
 pub(crate) use self::leftovers::LeftoverBody;
 pub(crate) use self::list::{
@@ -40,7 +42,7 @@ pub(crate) use self::plans::{COMMENT_MAX_CHARS, PlanBody, PlanReviewRequest};
 pub(crate) use self::refactor_requests::{EVENT_ID_MAX_CHARS, EVENT_MOVES_MAX, EVENTS_MAX};
 pub(crate) use self::refactor_requests::{RefactorRequest, SeenRefactor};
 pub(crate) use self::refactors::RefactorBody;
-pub(crate) use self::references::{ReferenceBody, UpdateReference};
+pub(crate) use self::references::{ReferenceBody, ReleasedBody, UpdateReference};
 pub(crate) use self::resource_types::{ResourceProviderSummary, ResourceTypeBody};
 pub(crate) use self::resources::{ActionRequest, AwsResource};
 pub(crate) use self::role_assignments::{PutRoleAssignmentRequest, RoleAssignmentBody};

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use ucp_app::ReferenceUpdate;
+use ucp_app::{ReferenceUpdate, Released};
 use ucp_model::{ProvisioningState, Reference};
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, Type};
@@ -87,6 +87,42 @@ impl From<Reference> for ReferenceBody {
             provisioning_state: reference.provisioning_state.as_str(),
             properties,
             observed_at: reference.observed_at.map(|moment| moment.to_string()),
+        }
+    }
+}
+
+/// A reference that was given up.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ReleasedBody {
+    /// The id of the reference, which there is no more.
+    id: String,
+    /// The id of its AWS resource, which was left alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resource_id: Option<String>,
+    /// The reference that owns the resource from now on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner: Option<String>,
+    /// Who owns the resource, in words.
+    message: String,
+}
+
+impl From<Released> for ReleasedBody {
+    fn from(Released { reference, heir }: Released) -> Self {
+        let message = match (&heir, reference.owned) {
+            (Some(heir), _) => format!("'{}' owns the resource from now on.", heir.alias),
+            (None, true) => {
+                "Nobody owns the resource from now on: no deletion of a reference or a group deletes it."
+                    .to_owned()
+            }
+            (None, false) => "The reference did not own the resource.".to_owned(),
+        };
+        let target = reference.target();
+        Self {
+            id: reference.id.to_string(),
+            resource_id: target.map(|it| it.scope.resource(it.type_name, it.identifier)),
+            owner: heir.map(|heir| heir.to_string()),
+            message,
         }
     }
 }

@@ -48,6 +48,16 @@ pub(crate) struct ActionRequest {
     #[serde(default, with = "ReplacementPolicy")]
     #[schema(value_type = Option<ReplacementPolicy>)]
     replacement_policy: operation::ReplacementPolicy,
+    /// What becomes of a resource that is replaced, or that a set deletes, if other references stand for it. Without it, that is
+    /// refused.
+    #[serde(default, with = "OnShared")]
+    #[schema(value_type = Option<OnShared>)]
+    on_shared: operation::OnShared,
+    /// Send the whole declaration of a type that AWS cannot read, although it was put so last: somebody may have changed or deleted
+    /// it in AWS.
+    #[serde(default)]
+    #[schema(value_type = Option<bool>)]
+    resend: bool,
     /// Fail with `PartiallyApplied` if AWS reports success, but still shows a part of what was changed as it was before.
     #[serde(default)]
     #[schema(value_type = Option<bool>)]
@@ -95,6 +105,16 @@ enum Resolve {
     Refuse,
     /// Leave what that create may have made, and go on as under a new alias.
     Abandon,
+}
+
+/// What becomes of a resource that would be deleted or replaced, if other references stand for it.
+#[derive(Clone, Copy, Deserialize, ToSchema)]
+#[serde(remote = "operation::OnShared", rename_all = "camelCase")]
+pub(super) enum OnShared {
+    /// Nothing: the change is refused.
+    Refuse,
+    /// It is left alone, and the reference gives it up. Nobody owns it then.
+    Release,
 }
 
 /// How to replace a resource.
@@ -156,6 +176,8 @@ impl ActionRequest {
                 take_ownership: self.owned_resource,
                 replacement_policy: self.replacement_policy,
                 resolve: self.resolve,
+                on_shared: self.on_shared,
+                resend: self.resend,
                 parent_retries: false,
                 require_proof: self.require_proof,
             },

@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ucp_app::{ApplySet, DeclaredSet, Rejection, SetGoal, SetMember};
-use ucp_model::operation::GroupWork;
 use ucp_model::operation::group::Task;
+use ucp_model::operation::{self, GroupWork};
 use ucp_model::{Detail, GroupId, PlanId, ReferenceId, TypeName, pointer};
 use utoipa::ToSchema;
 
 use super::error::ErrorBody;
 use super::import::{ArmType, ItemScope};
-use super::resources::ActionRequest;
+use super::resources::{ActionRequest, OnShared};
 use crate::members::{self, COMMON, Misfit, parsed};
 use crate::problem::Problem;
 
@@ -24,6 +24,11 @@ pub(crate) struct SetRequest {
     scope: Option<ItemScope>,
     /// What becomes of resources that are not listed; `Incremental` by default.
     mode: Option<Mode>,
+    /// What becomes of resources that the set deletes or replaces, if other references stand for them and the resource of the set
+    /// does not say it. Without it, that is refused.
+    #[serde(default, with = "OnShared")]
+    #[schema(value_type = Option<OnShared>)]
+    on_shared: operation::OnShared,
     /// The resources, at most 500. They may be left out of an `:apply` that carries out a plan.
     #[schema(value_type = Option<Vec<SetResource>>, max_items = 500)]
     resources: Option<Vec<Value>>,
@@ -101,6 +106,16 @@ const PLACE: [&str; 7] = [
     "type",
 ];
 
+const ON_SHARED: &str = "onShared";
+
+/// What a set says of a resource to delete.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DeleteRequest {
+    #[serde(default, with = "OnShared")]
+    on_shared: operation::OnShared,
+}
+
 impl SetRequest {
     /// Returns the number of resources.
     pub(crate) fn count(&self) -> usize {
@@ -121,11 +136,14 @@ impl SetRequest {
 
     /// Refuses parts of a set without its resources: nobody could tell whether they are those that were planned.
     fn refuse_parts(&self) -> Result<(), Problem> {
-        let is_whole = self.scope.is_none() && self.mode.is_none() && self.outputs.is_empty();
+        let is_whole = self.scope.is_none()
+            && self.mode.is_none()
+            && self.on_shared.refuses()
+            && self.outputs.is_empty();
         match is_whole {
             true => Ok(()),
             false => Err(Rejection::plan_mismatch(
-                "The request has scope, mode or outputs, and no resources. Leave all of the set out, or send all of it.",
+                "The request has scope, mode, onShared or outputs, and no resources. Leave all of the set out, or send all of it.",
             )
             .into()),
         }
@@ -136,9 +154,12 @@ impl SetRequest {
         let Some(resources) = &self.resources else {
             return Err(Problem::bad_request("/resources: is required."));
         };
-        let scope = self.scope.as_ref();
+        let of_set = OfSet {
+            scope: self.scope.as_ref(),
+            on_shared: self.on_shared,
+        };
         let read = |(index, resource): (usize, &Value)| {
-            member(resource, scope, group).map_err(|(place, message)| {
+            member(resource, &of_set, group).map_err(|(place, message)| {
                 Detail::at("BadRequest", message, format!("/resources/{index}{place}"))
             })
         };
@@ -148,16 +169,23 @@ impl SetRequest {
                 Some(Mode::Complete) => ucp_app::Mode::Complete,
                 Some(Mode::Incremental) | None => ucp_app::Mode::Incremental,
             },
+            on_shared: self.on_shared,
             members,
             outputs: self.outputs,
         })
     }
 }
 
+/// What a set says for resources that do not say it themselves.
+struct OfSet<'a> {
+    scope: Option<&'a ItemScope>,
+    on_shared: operation::OnShared,
+}
+
 /// Reads a resource, or returns the place and the reason why it cannot be read.
 fn member(
     resource: &Value,
-    scope: Option<&ItemScope>,
+    of_set: &OfSet<'_>,
     group: &GroupId,
 ) -> Result<SetMember, (String, String)> {
     let misfit = |misfit: Misfit| (misfit.place().to_owned(), misfit.message);
@@ -169,6 +197,7 @@ fn member(
         .clone()
         .into_iter()
         .partition(|(name, _)| PLACE.contains(&name.as_str()));
+    let says_on_shared = put.get(ON_SHARED).is_some_and(|value| !value.is_null());
     let place: SetResourcePlace = members::read(&Value::Object(place)).map_err(misfit)?;
     let alias = match &place.tracked_by {
         Some(id) if id.group.key() != group.key() => {
@@ -181,7 +210,7 @@ fn member(
             ("/alias".to_owned(), message.to_owned())
         })?,
     };
-    let scope = place.scope.as_ref().or(scope).ok_or_else(|| {
+    let scope = place.scope.as_ref().or(of_set.scope).ok_or_else(|| {
         let message = "/scope: is required, here or in the set; it names the account and region.";
         ("/scope".to_owned(), message.to_owned())
     })?;
@@ -194,16 +223,22 @@ fn member(
     let scope = scope.scope.clone();
     let goal = match place.delete {
         true => {
+            let says = |name: &str| name != ON_SHARED && !COMMON.contains(&name);
             let other = put
                 .iter()
-                .find(|(name, value)| !value.is_null() && !COMMON.contains(&name.as_str()));
+                .find(|(name, value)| !value.is_null() && says(name));
             if let Some((name, _)) = other {
                 let place = pointer::join("", name);
                 let message =
                     format!("{place}: says nothing of a resource to delete. Leave it out.");
                 return Err((place, message));
             }
-            SetGoal::Delete
+            let delete: DeleteRequest =
+                members::read(&Value::Object(only(put, ON_SHARED))).map_err(misfit)?;
+            SetGoal::Delete(match says_on_shared {
+                true => delete.on_shared,
+                false => of_set.on_shared,
+            })
         }
         false => {
             if members::names_plan(&put) {
@@ -211,7 +246,10 @@ fn member(
                 return Err(("/planId".to_owned(), message.to_owned()));
             }
             let put: ActionRequest = members::read(&Value::Object(put)).map_err(misfit)?;
-            let put = put.put(scope.clone(), type_name.clone(), None);
+            let mut put = put.put(scope.clone(), type_name.clone(), None);
+            if !says_on_shared {
+                put.options.on_shared = of_set.on_shared;
+            }
             SetGoal::Put(Box::new(put))
         }
     };
@@ -223,6 +261,12 @@ fn member(
         depends_on: place.depends_on,
         goal,
     })
+}
+
+/// Returns only this one of the members.
+fn only(members: Map<String, Value>, name: &str) -> Map<String, Value> {
+    let members = members.into_iter();
+    members.filter(|(member, _)| member == name).collect()
 }
 
 fn one_of(types: [Option<TypeName>; 3]) -> Result<TypeName, String> {

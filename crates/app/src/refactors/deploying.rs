@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use ucp_access::Right;
+use ucp_model::operation::OnShared;
 use ucp_model::operation::group::{
     Application, ApplyMember, Deployment, MemberGoal, OnFailure, Task,
 };
@@ -107,6 +108,7 @@ impl App {
             }
             judged.members.push(ApplyMember {
                 moved_from: None,
+                on_shared: OnShared::default(),
                 symbolic_name: in_words(&it.reference),
                 reference: it.reference,
                 scope: put.scope.clone(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_model::operation::group::{Application, ApplyMember, MemberGoal, Task};
-use ucp_model::operation::{AdoptionPolicy, GroupWork, Options, ReplacementPolicy};
+use ucp_model::operation::{AdoptionPolicy, GroupWork, OnShared, Options, ReplacementPolicy};
 use ucp_model::{
     ChangeKind, GroupBody, GroupId, InstanceId, Operation, OperationId, Order, Reason, Reference,
     ReferenceId, ResourceGroup, ServiceBinding, ServiceInstance, TypeName,
@@ -115,6 +115,7 @@ impl Works {
         for (index, of) in first.iter().chain(then).enumerate() {
             self.members.push(ApplyMember {
                 moved_from: None,
+                on_shared: OnShared::default(),
                 symbolic_name: of.id.alias.clone(),
                 reference: of.id.clone(),
                 scope: of.scope.clone(),
@@ -241,6 +242,7 @@ impl App {
         });
         let set = DeclaredSet {
             mode: Mode::Incremental,
+            on_shared: OnShared::default(),
             members: members.collect(),
             outputs: Map::new(),
         };

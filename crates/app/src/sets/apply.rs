@@ -2,8 +2,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use tokio::time::Instant;
-use ucp_model::operation::GroupWork;
 use ucp_model::operation::group::{Application, ApplyMember, GroupState, MemberGoal, Task};
+use ucp_model::operation::{GroupWork, OnShared};
 use ucp_model::{Ended, GroupId, PlanUse, ResourceGroup, Scope};
 use ucp_seal::AssociatedData;
 use ucp_set::{Declarations, DeclaredMember, resolve};
@@ -95,7 +95,7 @@ impl App {
                 default_tags: self.default_tags(put, Some(group)),
                 properties: put.properties.clone(),
             }),
-            JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => None,
+            JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => None,
         }
     }
 
@@ -196,8 +196,12 @@ pub(crate) fn applied(member: &JudgedMember, is_unchanged: bool) -> ApplyMember 
         scope: member.scope.clone(),
         goal: match &member.goal {
             JudgedGoal::Put(put) => MemberGoal::Put(put.options),
-            JudgedGoal::Delete => MemberGoal::Delete,
-            JudgedGoal::DeleteOwned(created_at) => MemberGoal::DeleteOwned(*created_at),
+            JudgedGoal::Delete(_) => MemberGoal::Delete,
+            JudgedGoal::DeleteOwned(created_at, _) => MemberGoal::DeleteOwned(*created_at),
+        },
+        on_shared: match &member.goal {
+            JudgedGoal::Put(_) => OnShared::default(),
+            JudgedGoal::Delete(on_shared) | JudgedGoal::DeleteOwned(_, on_shared) => *on_shared,
         },
         depends_on: member.depends_on.clone(),
         is_unchanged,

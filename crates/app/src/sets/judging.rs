@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use ucp_access::Right;
 use ucp_look::PlanRead;
-use ucp_model::operation::ReplacementPolicy;
+use ucp_model::operation::{OnShared, ReplacementPolicy};
 use ucp_model::{
     Detail, ErrorCode, Failure, GroupId, Identifier, Reference, ReferenceId, ResourceGroup, Scope,
     Target, Timestamp, TypeName, json,
@@ -19,7 +19,7 @@ use ucp_set::{
 
 use super::moving::moved;
 use super::obstacle::placed;
-use super::{DeclaredSet, Mode, SetGoal, SetMember};
+use super::{DeclaredSet, Given, Mode, SetGoal, SetMember};
 use crate::declaring::{NOT_VALID, Purpose, create_judge, judge_for_type, unsupported};
 use crate::group_operations::TYPES_MAX;
 use crate::intake::no_such_group;
@@ -89,15 +89,9 @@ pub(crate) enum JudgedGoal {
     /// This put. Its properties are linked.
     Put(Box<PutResource>),
     /// Delete it.
-    Delete,
+    Delete(OnShared),
     /// The same. The set does not list it.
-    DeleteOwned(Timestamp),
-}
-
-/// What a member is judged by.
-pub(super) struct Given {
-    pub(super) schema: Arc<ResourceSchema>,
-    pub(super) member: SetMember,
+    DeleteOwned(Timestamp, OnShared),
 }
 
 impl App {
@@ -123,6 +117,13 @@ impl App {
     ) -> Result<JudgedSet, Rejection> {
         judge_rights(&set, caller, purpose)?;
         let group = match self.parts.store.get_resource_group(group).await {
+            // All of it is new.
+            Err(ucp_store::Error::NoSuchGroup) if purpose == Purpose::Preview => {
+                let group = self.new_group(group);
+                return self
+                    .judged_set_in(group, set, Vec::new(), caller, purpose)
+                    .await;
+            }
             Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
             other => other?,
         };
@@ -234,6 +235,7 @@ impl App {
         }
         let types = &self.parts.types;
         let schema_of = |type_name: &TypeName| types.catalogue().get(type_name);
+        let unlisted = (unlisted, set.on_shared);
         let members = in_order(judged, &order, unlisted, schema_of);
         details.extend(one_for_each(&members));
         if !details.is_empty() {
@@ -393,11 +395,14 @@ impl App {
                 custom_name = custom_name_in(&properties, schema);
                 JudgedGoal::Put(Box::new(put))
             }
-            (SetGoal::Delete, _) | (_, Goal::Delete) => {
+            (SetGoal::Delete(on_shared), _) => {
                 if !schema.handlers().delete {
                     return Err(unsupported(schema, "deleted"));
                 }
-                JudgedGoal::Delete
+                JudgedGoal::Delete(*on_shared)
+            }
+            (SetGoal::Put(_), Goal::Delete) => {
+                return Err(Rejection::Internal("a put was taken for a delete".into()));
             }
         };
         Ok(JudgedMember {
@@ -500,7 +505,7 @@ fn members(
                 depends_on: member.depends_on.clone(),
                 goal: match &member.goal {
                     SetGoal::Put(put) => Goal::Put(put.properties.clone()),
-                    SetGoal::Delete => Goal::Delete,
+                    SetGoal::Delete(_) => Goal::Delete,
                 },
             }),
             Err(error) => details.push(Detail::at(
@@ -556,7 +561,7 @@ fn index_of(member: &LinkedMember) -> usize {
 fn in_order(
     mut judged: Vec<Option<JudgedMember>>,
     order: &[usize],
-    unlisted: Vec<Reference>,
+    (unlisted, on_shared): (Vec<Reference>, OnShared),
     schema_of: impl Fn(&TypeName) -> Option<Arc<ResourceSchema>>,
 ) -> Vec<JudgedMember> {
     let mut places = vec![0; judged.len()];
@@ -577,7 +582,7 @@ fn in_order(
         declared: None,
         reference: reference.id,
         scope: reference.scope,
-        goal: JudgedGoal::DeleteOwned(reference.created_at),
+        goal: JudgedGoal::DeleteOwned(reference.created_at, on_shared),
         moved_from: None,
         depends_on: Vec::new(),
         has_reference: true,

@@ -14,9 +14,12 @@ pub(crate) use self::obstacle::{placed, refused_elsewhere};
 pub(crate) use self::seen::value_of;
 pub(crate) use self::what_if::SHOWN_MAX_BYTES;
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
-use ucp_model::operation::GroupWork;
+use ucp_model::operation::{GroupWork, OnShared};
 use ucp_model::{Detail, Operation, PlanId, Scope, TypeName};
+use ucp_schema::ResourceSchema;
 
 use crate::PutResource;
 
@@ -25,6 +28,8 @@ use crate::PutResource;
 pub struct DeclaredSet {
     /// What becomes of resources that it does not list.
     pub mode: Mode,
+    /// What becomes of those that it deletes so, if other references stand for them.
+    pub on_shared: OnShared,
     /// The resources, or what is wrong with one.
     pub members: Vec<Result<SetMember, Detail>>,
     /// What to tell at the end, by name.
@@ -67,13 +72,19 @@ pub struct SetMember {
     pub goal: SetGoal,
 }
 
+/// A resource of a set, with the schema that it is judged by.
+struct Given {
+    schema: Arc<ResourceSchema>,
+    member: SetMember,
+}
+
 /// What is to become of a resource of a set.
 #[derive(Clone)]
 pub enum SetGoal {
     /// It is as this put declares it. The put has neither a name nor a reference.
     Put(Box<PutResource>),
-    /// It does not exist.
-    Delete,
+    /// It does not exist. What becomes of the delete if other references stand for the resource.
+    Delete(OnShared),
 }
 
 /// The result of an apply so far.

@@ -6,8 +6,7 @@ use serde_json::Value;
 use ucp_model::{ErrorCode, Failure, GroupId, ProvisioningState, Reference, ReferenceId, Target};
 use ucp_schema::IdentifierOutcome;
 
-use super::SetGoal;
-use super::judging::Given;
+use super::{Given, SetGoal};
 use crate::Rejection;
 
 /// Moves each reference that the set does not list to the alias that comes with the same resource, so that one reference stays

@@ -74,7 +74,7 @@ impl App {
                         member.moved_from.is_none()
                             && member.depends_on.iter().all(|need| unchanged[*need])
                     }
-                    JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => true,
+                    JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => true,
                 };
                 if begun[index] || !is_ready || looks.len() >= LOOKS_AT_ONCE {
                     continue;
@@ -85,7 +85,7 @@ impl App {
                         Some(put) if Instant::now() < deadline => Some(put),
                         Some(_) | None => continue,
                     },
-                    JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => None,
+                    JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => None,
                 };
                 let reference = recorded.get(&member.reference.key());
                 unchanged[index] = put.is_none() && reference.is_none();
@@ -207,7 +207,7 @@ impl App {
     ) -> Result<AllSeen, Rejection> {
         let puts = members.iter().filter_map(|member| match &member.goal {
             JudgedGoal::Put(put) => Some(Value::Object(put.properties.clone())),
-            JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => None,
+            JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => None,
         });
         let values = puts.chain([outputs.clone()]).collect();
         let of_set = members.iter().map(|member| member.reference.key());

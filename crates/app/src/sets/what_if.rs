@@ -134,6 +134,7 @@ impl App {
         let mut changes: Vec<ResourceChange> =
             changes.into_iter().flatten().chain(ignored).collect();
         self.tell_track_records(&mut changes).await?;
+        self.tell_shared(&mut changes, caller).await?;
         let what_if = WhatIf {
             changes,
             error: (!details.is_empty())
@@ -191,7 +192,7 @@ impl App {
                 begun[index] = true;
                 let look = match &member.goal {
                     JudgedGoal::Put(put) => Ok(foreseen.resolved(put).map(|put| member.found(put))),
-                    JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => Err(member),
+                    JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => Err(member),
                 };
                 looks.push(async move {
                     let look = match look {
@@ -318,7 +319,7 @@ impl<'a> Foreseen<'a> {
     fn new(members: &'a [JudgedMember]) -> Self {
         let puts = members.iter().filter_map(|member| match &member.goal {
             JudgedGoal::Put(put) => Some(&put.properties),
-            JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => None,
+            JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => None,
         });
         let referred = puts.flat_map(|properties| properties.values().flat_map(links));
         Self {
@@ -435,7 +436,7 @@ impl<'a> Foreseen<'a> {
         let known_after = change.after.clone().map(Value::Object);
         let open = match &member.goal {
             JudgedGoal::Put(put) => self.open_places(put),
-            JudgedGoal::Delete | JudgedGoal::DeleteOwned(_) => Vec::new(),
+            JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => Vec::new(),
         };
         let is_open = !open.is_empty();
         for place in &open {
@@ -582,6 +583,7 @@ fn unseen(message: String) -> Warning {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use ucp_model::operation::OnShared;
     use ucp_model::{ReferenceId, Scope, TypeName};
 
     use super::*;
@@ -595,7 +597,7 @@ mod tests {
             symbolic_name: "a".to_owned(),
             reference: ReferenceId::new(group, type_name, "a").unwrap(),
             scope: Scope::new("aws", "1", "us-west-2").unwrap(),
-            goal: JudgedGoal::Delete,
+            goal: JudgedGoal::Delete(OnShared::Refuse),
             depends_on: Vec::new(),
             moved_from: None,
             has_reference: true,

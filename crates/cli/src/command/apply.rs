@@ -54,10 +54,7 @@ impl Apply {
         self.consent.can_be_asked()?;
         let (group, output) = (&self.declared.group, self.output);
         let preview = match self.plan {
-            None => {
-                make_if_missing(group, &client, output).await?;
-                Preview::of(&set, group, &client).await?
-            }
+            None => Preview::of(&set, group, &client).await?,
             Some(plan) => Preview::of_plan(plan, group, &client).await?,
         };
         preview.show(output)?;
@@ -77,6 +74,7 @@ impl Apply {
             })?;
             return Ok(Outcome::Failed);
         }
+        make_if_missing(group, &client, output).await?;
         // Also without changes: an alias may be new, and the outputs are asked for.
         let status = apply(&set, plan, group, &client, output).await?;
         if output.is_json() {

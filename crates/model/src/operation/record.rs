@@ -83,7 +83,7 @@ impl Work {
                     member: None,
                     is_compared: false,
                 }),
-                Task::Delete | Task::Import(_) => None,
+                Task::Delete | Task::DeleteUnshared | Task::Import(_) => None,
             },
         }
     }

@@ -395,6 +395,20 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
             "reference_row::SHARED",
             (values!["group-200", limit], 2 * IN_GROUP),
         ),
+        (
+            "reference_row::LIST_TO",
+            (
+                values![r#"["target-4001", "target-4002", "target-none"]"#, limit],
+                2,
+            ),
+        ),
+        (
+            "reference_row::OWN",
+            (
+                values!["reference-4002", 2, 1, "reference-4002", "target-4002"],
+                1,
+            ),
+        ),
         ("reference_row::LOCK_ALL", (values!["target-4002"], 1)),
         ("reference_row::DELETE_IDLE", (values!["target-4002"], 1)),
         (

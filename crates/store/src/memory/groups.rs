@@ -90,7 +90,7 @@ impl Groups for Memory {
         let mut tables = self.tables();
         let NewWork::Group {
             group: id,
-            task: task @ Task::Delete,
+            task: task @ (Task::Delete | Task::DeleteUnshared),
             ..
         } = &deletion.work
         else {
@@ -135,7 +135,7 @@ impl Groups for Memory {
             .take(SHARED_MAX)
             .map(|other| other.id.clone())
             .collect();
-        if !others.is_empty() {
+        if *task == Task::Delete && !others.is_empty() {
             return Err(Error::Shared(others));
         }
         if references.is_empty() && !tables.has_leftovers_of_ours(&key) {

@@ -245,7 +245,8 @@ impl Tables {
         let new = match new.work {
             NewWork::Resource(new) => *new,
             NewWork::Group {
-                task: Task::Delete, ..
+                task: Task::Delete | Task::DeleteUnshared,
+                ..
             } => {
                 let message = "the deletion of a group is accepted by delete_resource_group only";
                 return Err(Error::Corrupt(message.to_owned()));

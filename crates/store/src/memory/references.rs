@@ -9,7 +9,7 @@ use ucp_model::{
 use super::Memory;
 use super::tables::page;
 use crate::{
-    Adoption, Basis, Error, Event, Forgotten, RecordedAlias, ReferenceUpdate, References,
+    Adoption, Basis, Error, Event, Forgotten, RecordedAlias, ReferenceUpdate, References, Release,
     reference_keys, rules,
 };
 
@@ -190,6 +190,55 @@ impl References for Memory {
         }
         tables.events.push(event);
         Ok(Forgotten::Forgotten)
+    }
+
+    async fn release_reference(&self, release: Release) -> Result<(), Error> {
+        let mut tables = self.tables();
+        let Release { id, caller, at, .. } = &release;
+        let key = id.key();
+        let reference = tables.references.get(&key).ok_or(Error::NoSuchReference)?;
+        tables.refuse_deletion(&id.group)?;
+        rules::refuse_busy(reference)?;
+        let policy = tables.group(&id.group)?.body.policy();
+        rules::judge_forgetting(policy, release.keeps_plan_policy)?;
+        let heir = rules::inherit(&release, reference)?;
+        if let Some(heir) = &heir {
+            let recorded = tables.references.get(&heir.id.key());
+            let is_same = |it: &Reference| {
+                let is_idle = it.operation.is_none() && it.target() == heir.target();
+                is_idle && it.revision + 1 == heir.revision && it.lineage == heir.lineage
+            };
+            if !recorded.is_some_and(is_same) {
+                return Err(Error::PreconditionFailed);
+            }
+        }
+        let event = rules::forgot(reference, caller, &release.correlation_id, *at);
+        let was_unknown = reference.provisioning_state == ProvisioningState::Unknown;
+        tables.references.remove(&key);
+        if was_unknown {
+            tables.decide(id);
+        }
+        tables.events.push(event);
+        if let Some(heir) = heir {
+            let event = rules::updated(&heir, caller, &release.correlation_id, *at);
+            tables.references.insert(heir.id.key(), heir);
+            tables.events.push(event);
+        }
+        Ok(())
+    }
+
+    async fn references_to(
+        &self,
+        targets: &[String],
+        limit: usize,
+    ) -> Result<Vec<Reference>, Error> {
+        let tables = self.tables();
+        let stands = |reference: &&Reference| {
+            let target = reference.target().map(|target| target.key());
+            target.is_some_and(|target| targets.contains(&target))
+        };
+        let references = tables.references.values().filter(stands);
+        Ok(references.take(limit).cloned().collect())
     }
 
     async fn count_references(&self, group: &GroupId, limit: usize) -> Result<usize, Error> {

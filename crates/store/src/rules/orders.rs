@@ -18,7 +18,7 @@ use crate::{BINDINGS_MAX, Error, NewWork, PlaceOrder};
 pub fn order_of(task: &Task) -> Option<&Order> {
     match task {
         Task::Apply(application) => application.order.as_deref(),
-        Task::Delete | Task::Import(_) => None,
+        Task::Delete | Task::DeleteUnshared | Task::Import(_) => None,
     }
 }
 

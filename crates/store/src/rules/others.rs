@@ -1,6 +1,8 @@
 //! The other references that stand for the AWS resource of an operation.
 
-use ucp_model::operation::{Kind, ReplacementPolicy, Replacing, ResourceWork, WhenShared, Work};
+use ucp_model::operation::{
+    Kind, OnShared, ReplacementPolicy, Replacing, ResourceWork, WhenShared, Work,
+};
 use ucp_model::{Operation, PlanPolicy, ReferenceId};
 
 use super::judge_policy_elsewhere;
@@ -59,11 +61,21 @@ pub fn share(operation: &mut Operation, others: &Others) {
         Kind::Put
             if work.was_owned && work.options.replacement_policy != ReplacementPolicy::Refuse =>
         {
+            if work.options.on_shared == OnShared::Release {
+                // It is replaced as what is not owned is: nothing deletes it.
+                work.was_owned = others.references.is_empty();
+                return;
+            }
             let others = others.references.iter();
             work.shared_with = others.take(SHARED_MAX).cloned().collect();
         }
         Kind::Delete if work.when_shared == WhenShared::Forget => {
             work.forgets |= !others.references.is_empty();
+        }
+        Kind::Delete if work.when_shared == WhenShared::ForgetElsewhere => {
+            let own = work.reference.as_ref().map(|own| own.group.key());
+            let mut others = others.references.iter();
+            work.forgets |= others.any(|other| own != Some(other.group.key()));
         }
         Kind::Put | Kind::Delete | Kind::Import | Kind::Resolve => {}
     }
@@ -73,7 +85,7 @@ pub fn share(operation: &mut Operation, others: &Others) {
 fn refuse_shared(work: &ResourceWork, others: &[ReferenceId]) -> Result<(), Error> {
     let own = work.reference.as_ref().map(|own| own.group.key());
     let counts = |other: &&ReferenceId| match work.when_shared {
-        WhenShared::Delete | WhenShared::Forget => false,
+        WhenShared::Delete | WhenShared::Forget | WhenShared::ForgetElsewhere => false,
         WhenShared::RefuseElsewhere => own != Some(other.group.key()),
         WhenShared::Refuse => true,
     };

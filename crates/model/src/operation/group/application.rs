@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::resource::Options;
+use super::super::resource::{OnShared, Options};
 use crate::{
     Failure, GroupId, OperationId, Order, PlanId, RefactorId, ReferenceId, Scope, Timestamp,
 };
@@ -64,6 +64,9 @@ pub struct ApplyMember {
     pub scope: Scope,
     /// What is to become of it.
     pub goal: MemberGoal,
+    /// What becomes of a delete if other references stand for the resource.
+    #[serde(default, skip_serializing_if = "OnShared::refuses")]
+    pub on_shared: OnShared,
     /// The indexes of the members that come first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<usize>,

@@ -20,7 +20,9 @@ pub fn decide(
         };
     }
     match &operation.task {
-        Task::Delete => deletion::decide(operation, is_cancel_requested, survey, now),
+        Task::Delete | Task::DeleteUnshared => {
+            deletion::decide(operation, is_cancel_requested, survey, now)
+        }
         Task::Import(items) => import::decide(operation, is_cancel_requested, items, survey, now),
         Task::Apply(application) => {
             apply::decide(operation, is_cancel_requested, application, survey, now)

@@ -11,6 +11,8 @@ use crate::{Failure, Identifier, ReferenceId, Scope, Warning};
 pub enum Task {
     /// Delete the group and the resources it owns.
     Delete,
+    /// The same, but leave alone what references of other groups stand for.
+    DeleteUnshared,
     /// Import these resources into the group.
     Import(Vec<ImportItem>),
     /// Make the resources of the group as a set declares them.
@@ -51,7 +53,7 @@ impl Task {
     /// Returns its name for the history, the log and the database.
     pub fn kind(&self) -> &'static str {
         match self {
-            Task::Delete => "deleteGroup",
+            Task::Delete | Task::DeleteUnshared => "deleteGroup",
             Task::Import(_) => "importGroup",
             Task::Apply(_) => "applyGroup",
         }
@@ -60,16 +62,21 @@ impl Task {
     /// Returns the ARM status of an operation with this goal while it runs.
     pub fn status(&self) -> &'static str {
         match self {
-            Task::Delete => "Deleting",
+            Task::Delete | Task::DeleteUnshared => "Deleting",
             Task::Import(_) => "Provisioning",
             Task::Apply(_) => "Updating",
         }
     }
 
+    /// Returns whether it deletes the group.
+    pub fn deletes_group(&self) -> bool {
+        matches!(self, Task::Delete | Task::DeleteUnshared)
+    }
+
     /// Returns whether its decisions depend on the references of the group.
     pub fn needs_references(&self) -> bool {
         match self {
-            Task::Delete | Task::Import(_) => true,
+            Task::Delete | Task::DeleteUnshared | Task::Import(_) => true,
             Task::Apply(application) => application.deletes(),
         }
     }
@@ -77,7 +84,7 @@ impl Task {
     /// Returns how many resources it concerns in a group that owns `owned` resources.
     pub fn total(&self, owned: usize) -> usize {
         match self {
-            Task::Delete => owned,
+            Task::Delete | Task::DeleteUnshared => owned,
             Task::Import(items) => items.len(),
             Task::Apply(application) => application.members.len(),
         }
@@ -87,7 +94,7 @@ impl Task {
 impl fmt::Display for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Task::Delete => "deletion of the group",
+            Task::Delete | Task::DeleteUnshared => "deletion of the group",
             Task::Import(_) => "import into the group",
             Task::Apply(application) if application.deployment.is_some() => {
                 "deployment of the refactor"

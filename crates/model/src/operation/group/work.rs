@@ -57,7 +57,7 @@ impl GroupWork {
     pub fn new(group: GroupId, task: Task, owned: usize) -> Self {
         let members = match &task {
             Task::Apply(application) => application.statuses(),
-            Task::Delete | Task::Import(_) => Vec::new(),
+            Task::Delete | Task::DeleteUnshared | Task::Import(_) => Vec::new(),
         };
         let done = members.iter().filter(|status| status.state.is_over());
         Self {
@@ -78,7 +78,7 @@ impl GroupWork {
     pub fn application(&self) -> Option<&Application> {
         match &self.task {
             Task::Apply(application) => Some(application),
-            Task::Delete | Task::Import(_) => None,
+            Task::Delete | Task::DeleteUnshared | Task::Import(_) => None,
         }
     }
 

@@ -42,7 +42,7 @@ pub use forecast::{Forecast, Watched};
 pub use in_flight::{CancelAsked, TimeLimits};
 pub use intent::{CLIENT_TOKEN_LIFE, Call, Change, Intent};
 pub use options::{
-    AdoptionPolicy, CreationPolicy, Options, ReplacementPolicy, Resolve, UpdateMode,
+    AdoptionPolicy, CreationPolicy, OnShared, Options, ReplacementPolicy, Resolve, UpdateMode,
 };
 pub use prediction::{Difference, DifferenceKind, Prediction};
 pub use progressing::REQUEST_TOKEN_LIFE;

@@ -57,6 +57,24 @@ pub enum Resolve {
     Abandon,
 }
 
+/// What becomes of a resource that would be deleted or replaced, if other references stand for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum OnShared {
+    /// Nothing: the change is refused.
+    #[default]
+    Refuse,
+    /// It is left alone, and the reference gives it up.
+    Release,
+}
+
+impl OnShared {
+    /// Returns whether the change is refused.
+    pub fn refuses(&self) -> bool {
+        *self == OnShared::Refuse
+    }
+}
+
 /// The caller's options for one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
@@ -76,6 +94,12 @@ pub struct Options {
     /// Whether the parent operation makes the change again if something else is changing or using the resource.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub parent_retries: bool,
+    /// What to do if other references stand for a resource that is replaced.
+    #[serde(skip_serializing_if = "OnShared::refuses")]
+    pub on_shared: OnShared,
+    /// `"resend": true`: send the whole declaration of what AWS cannot read, although it was put so last.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub resend: bool,
     /// `"requireProof": true`: fail if AWS reports success, but has dropped a part of the change.
     pub require_proof: bool,
 }

@@ -63,6 +63,8 @@ pub enum WhenShared {
     Refuse,
     /// The resource is left alone, and only the reference goes.
     Forget,
+    /// The same if one of them is in another group.
+    ForgetElsewhere,
 }
 
 impl WhenShared {

@@ -1,0 +1,81 @@
+//! References that are given up: what they stand for is left alone.
+
+use ucp_access::Right;
+use ucp_model::{Reference, ReferenceId, Target};
+use ucp_store::{Error, Release};
+
+use crate::references::not_referenced;
+use crate::resource_groups::policy_lowered;
+use crate::settling::{TRIES, changes_too_fast};
+use crate::{App, Caller, Rejection};
+
+/// How many references to a resource are looked at for one that may own it.
+const HEIRS_MAX: usize = 100;
+
+/// A reference that was given up.
+#[derive(Debug)]
+pub struct Released {
+    /// The reference as it was.
+    pub reference: Reference,
+    /// The reference that owns the resource from now on, if it was owned and one does.
+    pub heir: Option<ReferenceId>,
+}
+
+impl App {
+    /// Removes a reference, and leaves its AWS resource alone, also one that it owns. Another reference that was put, and whose
+    /// group the caller may change, comes to own that.
+    pub async fn release_reference(
+        &self,
+        id: &ReferenceId,
+        caller: &Caller,
+    ) -> Result<Released, Rejection> {
+        for _ in 0..TRIES {
+            let reference = self.get_reference(id).await?;
+            let type_name = &reference.id.type_name;
+            caller.judge_type(Right::Write, &reference.scope, type_name, "release/action")?;
+            let heir = match reference.target().filter(|_| reference.owned) {
+                Some(target) => self.heir(&reference.id, &target, caller).await?,
+                None => None,
+            };
+            let release = Release {
+                id: reference.id.clone(),
+                keeps_plan_policy: !caller.may_lower_policy(&reference.id.group),
+                heir: heir.clone(),
+                caller: caller.name.clone(),
+                correlation_id: caller.correlation_id.clone(),
+                at: self.now(),
+            };
+            match self.parts.store.release_reference(release).await {
+                Ok(()) => {
+                    return Ok(Released {
+                        reference,
+                        heir: heir.map(|heir| heir.id),
+                    });
+                }
+                Err(Error::PreconditionFailed) => {}
+                Err(Error::NoSuchReference) => return Err(not_referenced(id)),
+                Err(Error::PolicyLowered) => return Err(policy_lowered(&id.group, caller)),
+                Err(error) => return Err(self.refusal(error, Some(id)).await.shown_to(caller)),
+            }
+        }
+        Err(changes_too_fast())
+    }
+
+    /// Returns the reference that may own a resource once `own` does not: the first that is idle and was put.
+    async fn heir(
+        &self,
+        own: &ReferenceId,
+        target: &Target<'_>,
+        caller: &Caller,
+    ) -> Result<Option<Reference>, Rejection> {
+        let targets = [target.key()];
+        let others = self.parts.store.references_to(&targets, HEIRS_MAX).await?;
+        let may_own = |other: &Reference| {
+            let action = "System.Resources/resourceGroups/write";
+            let is_put = other.baseline.is_some() && other.operation.is_none();
+            let may_write = caller.judge_group(Right::Write, &other.id.group, action);
+            is_put && other.id.key() != own.key() && may_write.is_ok()
+        };
+        Ok(others.into_iter().find(may_own))
+    }
+}

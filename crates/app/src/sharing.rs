@@ -1,0 +1,127 @@
+//! AWS resources that several references stand for.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use ucp_look::contradicted;
+use ucp_model::{Reference, ReferenceId, Target, Warning};
+use ucp_schema::ResourceSchema;
+
+use crate::changes::{ChangeKind, ResourceChange};
+use crate::{App, Caller, Rejection};
+
+/// How many references to what a request is about are looked at.
+const REFERENCES_MAX: usize = 10_000;
+/// How many of them a warning names.
+const NAMED_MAX: usize = 5;
+
+impl App {
+    /// Refuses the put that makes a second reference to a resource and contradicts the others.
+    pub(crate) async fn judge_second(
+        &self,
+        own: &ReferenceId,
+        target: &Target<'_>,
+        declared: &Value,
+        schema: &ResourceSchema,
+        caller: &Caller,
+    ) -> Result<(), Rejection> {
+        let others = self.references_to(&[target.key()]).await?;
+        let refused = contradicted(own, declared, &others, schema, |other| {
+            caller.reads_group(&other.group)
+        });
+        match refused {
+            Some(failure) => Err(Rejection::Conflict(failure)),
+            None => Ok(()),
+        }
+    }
+
+    /// Warns of changes of what other references stand for, too.
+    pub(crate) async fn tell_shared(
+        &self,
+        changes: &mut [ResourceChange],
+        caller: &Caller,
+    ) -> Result<(), Rejection> {
+        let keys: BTreeMap<String, Vec<usize>> =
+            changes
+                .iter()
+                .enumerate()
+                .fold(BTreeMap::new(), |mut keys, (index, change)| {
+                    if let Some(key) = shared_key(change) {
+                        keys.entry(key).or_default().push(index);
+                    }
+                    keys
+                });
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let asked: Vec<String> = keys.keys().cloned().collect();
+        let mut others: BTreeMap<String, Vec<ReferenceId>> = BTreeMap::new();
+        for reference in self.references_to(&asked).await? {
+            if let Some(target) = reference.target().map(|target| target.key()) {
+                others.entry(target).or_default().push(reference.id);
+            }
+        }
+        for (key, indexes) in keys {
+            let all = others.remove(&key).unwrap_or_default();
+            for index in indexes {
+                let change = &mut changes[index];
+                let own = [change.tracked_by.as_ref(), change.moved_from.as_ref()];
+                let own: Vec<String> = own.into_iter().flatten().map(ReferenceId::key).collect();
+                let others: Vec<&ReferenceId> =
+                    all.iter().filter(|it| !own.contains(&it.key())).collect();
+                if !others.is_empty() {
+                    change.warnings.push(shared(change, &others, caller));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn references_to(&self, targets: &[String]) -> Result<Vec<Reference>, Rejection> {
+        let references = self.parts.store.references_to(targets, REFERENCES_MAX);
+        Ok(references.await?)
+    }
+}
+
+/// Returns the key of the resource that a change is about, if others may stand for it.
+fn shared_key(change: &ResourceChange) -> Option<String> {
+    let identifier = match change.kind {
+        ChangeKind::Ignore => None,
+        ChangeKind::Create
+        | ChangeKind::Delete
+        | ChangeKind::Modify
+        | ChangeKind::Move
+        | ChangeKind::NoChange
+        | ChangeKind::Unsupported(_) => change.identifier.as_ref(),
+    }?;
+    let target = Target {
+        scope: &change.scope,
+        type_name: &change.type_name,
+        identifier,
+    };
+    Some(target.key())
+}
+
+fn shared(change: &ResourceChange, others: &[&ReferenceId], caller: &Caller) -> Warning {
+    let named = others.iter().filter(|it| caller.reads_group(&it.group));
+    let mut who: Vec<String> = named.take(NAMED_MAX).map(|it| format!("'{it}'")).collect();
+    match others.len() - who.len() {
+        0 => {}
+        more if who.is_empty() => who.push(format!("{more} references of other groups")),
+        more => who.push(format!("{more} more")),
+    }
+    let what = match (&change.kind, change.replacement) {
+        (ChangeKind::Delete, _) => {
+            "It is not deleted while they do: the delete is refused, or only forgets the reference with onShared 'release'."
+        }
+        (ChangeKind::Modify, Some(_)) => {
+            "It is not replaced while they do, unless onShared is 'release', which leaves the old one alone."
+        }
+        _ => "Whatever one of them changes, changes for all.",
+    };
+    Warning {
+        code: "SharedResource".to_owned(),
+        target: String::new(),
+        message: format!("{} stand for the resource too. {what}", who.join(", ")),
+    }
+}

@@ -1,0 +1,48 @@
+//! The first put of a reference to what another one stands for.
+
+use serde_json::Value;
+use ucp_model::{Detail, ErrorCode, Failure, Reference, ReferenceId};
+use ucp_plan::declared_otherwise;
+use ucp_schema::ResourceSchema;
+
+/// Refuses the put that makes a second reference to a resource, if it declares a place otherwise than what one of `others`, the
+/// references to the resource, was last put with: each would undo what the other one declares, for ever. What may not be read is
+/// not named. References that stand already are left alone.
+pub fn contradicted(
+    own: &ReferenceId,
+    declared: &Value,
+    others: &[Reference],
+    schema: &ResourceSchema,
+    may_be_named: impl Fn(&ReferenceId) -> bool,
+) -> Option<Failure> {
+    if others.iter().any(|other| other.id.key() == own.key()) {
+        return None;
+    }
+    let details: Vec<Detail> = others
+        .iter()
+        .filter_map(|other| {
+            let last = &other.baseline.as_ref()?.declared;
+            let place = declared_otherwise(declared, last, schema)?;
+            Some(match may_be_named(&other.id) {
+                true => Detail::at(
+                    CODE,
+                    format!("{} was put with another value.", other.id),
+                    format!("/properties{place}"),
+                ),
+                false => Detail {
+                    code: CODE.to_owned(),
+                    message: "A reference of another resource group was put with another value."
+                        .to_owned(),
+                    target: None,
+                },
+            })
+        })
+        .collect();
+    if details.is_empty() {
+        return None;
+    }
+    let message = "Another reference stands for the resource and declares it otherwise, so each put would undo the other one. Nothing was stored or sent. Declare the same, or leave out what the details name; or give the resource up under the other alias first.";
+    Some(Failure::new(ErrorCode::Conflict, message).with_details(details))
+}
+
+const CODE: &str = "DeclaredOtherwise";
