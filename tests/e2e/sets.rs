@@ -522,3 +522,78 @@ async fn the_status_does_not_name_resources_of_other_groups(world: &World) {
     assert!(text.contains("not you"), "{text}");
     assert!(!text.contains("hidden"), "{text}");
 }
+
+/// An identifier of several parts is hardly ever meant as a whole.
+#[apply(on_every_store)]
+async fn a_reference_to_an_identifier_of_several_parts_is_warned_of(world: &World) {
+    let set = set(json!([
+        {"alias": "api", "type": "AWS.ApiGateway/RestApi", "properties": {"Name": "api"}},
+        {"alias": "stage", "type": "AWS.ApiGateway/Stage", "properties": {"RestApiId": {"$reference": "api"}, "StageName": "s"}},
+        {"alias": "p", "type": "AWS::SSM::Parameter", "properties": {"Name": "p", "Type": "String", "Value": {"$reference": "stage"}}},
+    ]));
+    let told = send(world, "whatIf", &set).await.expect(200);
+    let changes = told.body["properties"]["changes"]
+        .as_array()
+        .expect("changes");
+    let of = |alias: &str| {
+        let mut changes = changes.iter();
+        let end = format!("/{alias}");
+        let change = changes.find(|it| {
+            it["trackedBy"]
+                .as_str()
+                .is_some_and(|id| id.ends_with(&end))
+        });
+        change.expect("a change")["warnings"].to_string()
+    };
+    let warned = of("p");
+    assert!(warned.contains("CompositeIdentifier"), "{warned}");
+    assert!(
+        warned.contains("stage#/RestApiId, stage#/StageName"),
+        "{warned}"
+    );
+    assert!(
+        !of("stage").contains("CompositeIdentifier"),
+        "{}",
+        told.text
+    );
+}
+
+/// What is created may be nobody's from the start.
+#[apply(on_every_store)]
+async fn what_is_created_need_not_be_owned(world: &World) {
+    let put = json!({"trackedBy": tracked_by(LOGS, "a"), "ownedResource": false, "properties": {"LogGroupName": "l"}});
+    world.post(LOGS, "put", &put).await.expect(201);
+    world.settle().await;
+    assert_eq!(world.references().await[0]["ownedResource"], false);
+    // The same again says nothing of what stands.
+    world.post(LOGS, "put", &put).await.expect(200);
+    let path = format!("{GROUP}?api-version=2023-10-01-preview");
+    world
+        .call_until_settled("DELETE", &path, "")
+        .await
+        .expect(200);
+    assert_eq!(world.live("AWS::Logs::LogGroup"), ["l"]);
+    let path = format!(
+        "/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{LOGS}/l?api-version=2023-10-01-preview"
+    );
+    world
+        .call_until_settled("DELETE", &path, "")
+        .await
+        .expect(202);
+    world.settle().await;
+}
+
+#[apply(on_every_store)]
+async fn a_misspelt_reference_has_a_suggestion(world: &World) {
+    for (value, meant) in [
+        (json!({"$refrence": "net"}), "did you mean `$reference`?"),
+        (json!({"Ref": "net"}), "CloudFormation"),
+    ] {
+        let set = set(json!([
+            {"alias": "net", "type": VPC, "properties": {"CidrBlock": "10.0.0.0/16"}},
+            {"alias": "sub", "type": SUBNET, "properties": {"VpcId": value, "CidrBlock": "10.0.1.0/24"}},
+        ]));
+        let refused = send(world, "validate", &set).await.expect(400);
+        assert!(refused.text.contains(meant), "{}", refused.text);
+    }
+}

@@ -5,12 +5,16 @@ mod chaos;
 mod clients;
 mod failover;
 mod hostile;
+mod stack;
 mod worlds;
 
 // The real binary, as in the end-to-end tests. Not every suite uses all of it.
 #[path = "../e2e/processes/client.rs"]
 #[allow(dead_code, reason = "shared")]
 mod client;
+#[path = "../e2e/processes/desk.rs"]
+#[allow(dead_code, reason = "shared")]
+mod desk;
 #[path = "../e2e/processes/issuer.rs"]
 #[allow(dead_code, reason = "shared")]
 mod issuer;

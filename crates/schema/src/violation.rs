@@ -38,15 +38,43 @@ pub enum ViolationCode {
     ReadOnlyProperty,
 }
 
+/// The words of the values that a set may have in the place of others.
+const EXPRESSIONS: [&str; 3] = ["$reference", "$concat", "$unknown"];
+/// CloudFormation's words for values of other resources.
+const INTRINSICS: [&str; 5] = [
+    "Ref",
+    "Fn::GetAtt",
+    "Fn::Sub",
+    "Fn::Join",
+    "Fn::ImportValue",
+];
+
+/// Returns what an object in the place of another value was probably meant to be.
+fn meant_by(got: &Value) -> Option<String> {
+    let members = got.as_object().filter(|members| members.len() == 1)?;
+    let name = members.keys().next()?;
+    if EXPRESSIONS.contains(&name.as_str()) {
+        return None;
+    }
+    if INTRINSICS.contains(&name.as_str()) {
+        return Some(format!(
+            "; `{name}` is CloudFormation's: a set refers to another resource with {{\"$reference\": \"NAME#/Property\"}}, and joins texts with $concat"
+        ));
+    }
+    let meant = spelling::nearest(name, EXPRESSIONS.into_iter())?;
+    Some(format!("; did you mean `{meant}`?"))
+}
+
 impl Violation {
     /// Creates the violation of a value `got` whose JSON type is none of `expected`.
     pub fn wrong_type(pointer: &str, expected: &[&str], got: &Value) -> Self {
         let expected: Vec<&str> = expected.iter().map(|name| with_article(name)).collect();
         let message = format!(
-            "{}: expected {}, got {}",
+            "{}: expected {}, got {}{}",
             place(pointer),
             expected.join(" or "),
-            with_article(type_of(got))
+            with_article(type_of(got)),
+            meant_by(got).unwrap_or_default()
         );
         Self::new(pointer, ViolationCode::WrongType, message)
     }

@@ -493,7 +493,9 @@ pub fn end(
             reference.observed_at.filter(|_| stays),
         ),
     };
-    let owned = (reference.owned && stays || owned) && !owned_elsewhere && !is_unknown;
+    let is_declined = work.options.declines_ownership && !work.was_referenced;
+    let owned =
+        (reference.owned && stays || owned) && !owned_elsewhere && !is_unknown && !is_declined;
     let is_told = work.options.take_ownership && state == ProvisioningState::Succeeded;
     let was_told = reference.told_to_own && stays;
     Some(Reference {

@@ -167,10 +167,7 @@ impl FromStr for ArmType {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (namespace, resource) = text
-            .split_once('/')
-            .ok_or("expected a type such as AWS.EC2/VPC")?;
-        let type_name = TypeName::from_segments(namespace, resource);
+        let type_name = TypeName::parse(text);
         type_name.map(Self).map_err(|error| error.to_string())
     }
 }

@@ -40,10 +40,9 @@ pub(crate) struct ActionRequest {
     #[serde(default, with = "UpdateMode")]
     #[schema(value_type = Option<UpdateMode>)]
     update_mode: operation::UpdateMode,
-    /// Own the resource even if it was adopted. Deleting the reference, or its group, deletes an owned resource.
-    #[serde(default)]
-    #[schema(value_type = Option<bool>)]
-    owned_resource: bool,
+    /// Own the resource even if it was adopted, or, with `false`, do not own it although it is created. Deleting the reference, or
+    /// its group, deletes an owned resource. By default, what is created is owned.
+    owned_resource: Option<bool>,
     /// How to replace the resource when a change requires it. Without it, such a change is refused.
     #[serde(default, with = "ReplacementPolicy")]
     #[schema(value_type = Option<ReplacementPolicy>)]
@@ -173,7 +172,8 @@ impl ActionRequest {
                 adoption_policy: self.adoption_policy,
                 creation_policy: operation::CreationPolicy::Create,
                 update_mode: self.update_mode,
-                take_ownership: self.owned_resource,
+                take_ownership: self.owned_resource == Some(true),
+                declines_ownership: self.owned_resource == Some(false),
                 replacement_policy: self.replacement_policy,
                 resolve: self.resolve,
                 on_shared: self.on_shared,

@@ -12,7 +12,7 @@ use ucp_model::operation::group::Application;
 use ucp_model::{Detail, ErrorCode, Failure, FaultClass, GroupId, Identifier, Reference, Warning};
 use ucp_plan::{Delta, settled};
 use ucp_schema::{make_declared_unknown, make_unknown, unknown_pointers};
-use ucp_set::{Declarations, Unresolved, links, resolve};
+use ucp_set::{Declarations, Link, Unresolved, links, resolve};
 
 use super::DeclaredSet;
 use super::apply::applied;
@@ -118,6 +118,7 @@ impl App {
         }
         let looks = self.foresee_members(&mut foreseen, &recorded, caller, deadline);
         Box::pin(looks).await?;
+        self.tell_composites(&mut foreseen);
         for member in &members {
             recorded.remove(&member.reference.key());
         }
@@ -209,6 +210,33 @@ impl App {
             match looks.next().await {
                 None => return Ok(()),
                 Some((index, look)) => foreseen.add(index, look, caller)?,
+            }
+        }
+    }
+
+    /// Warns of references to identifiers of several parts: hardly anything takes them as a whole.
+    fn tell_composites(&self, foreseen: &mut Foreseen<'_>) {
+        for (member, change) in foreseen.members.iter().zip(&mut foreseen.changes) {
+            let (JudgedGoal::Put(put), Some(change)) = (&member.goal, change) else {
+                continue;
+            };
+            let links = put.properties.values().flat_map(links);
+            let whole = links.filter(|link| link.pointer.is_none());
+            let whole: BTreeMap<String, Link> =
+                whole.map(|link| (link.reference.key(), link)).collect();
+            for link in whole.into_values() {
+                let catalogue = self.parts.types.catalogue();
+                let schema = catalogue.get(&link.reference.type_name);
+                let parts: Vec<String> = match &schema {
+                    Some(schema) => {
+                        let paths = schema.primary_identifier().iter();
+                        paths.map(|path| path.pointer()).collect()
+                    }
+                    None => Vec::new(),
+                };
+                if parts.len() > 1 {
+                    change.warnings.push(composite(&link, &parts));
+                }
             }
         }
     }
@@ -570,6 +598,21 @@ fn failure(details: Vec<Detail>) -> Failure {
 fn unresolved(wrong: &Unresolved) -> Failure {
     let message = format!("Its properties cannot be told: {wrong}.");
     Failure::new(ErrorCode::InvalidRequest, message)
+}
+
+fn composite(link: &Link, parts: &[String]) -> Warning {
+    let alias = &link.reference.alias;
+    let one = parts.iter().map(|part| format!("{alias}#{part}"));
+    let one: Vec<String> = one.collect();
+    Warning {
+        code: "CompositeIdentifier".to_owned(),
+        target: String::new(),
+        message: format!(
+            "The identifier of '{alias}' has {} parts, joined by '|', which few properties take. Refer to one of them: {}.",
+            parts.len(),
+            one.join(", ")
+        ),
+    }
 }
 
 fn unseen(message: String) -> Warning {

@@ -17,6 +17,10 @@ pub(super) const SECRET: &str = "AWS.SecretsManager/Secret";
 
 /// The group that may be deleted.
 pub(super) const OTHER_GROUP: &str = "other";
+/// The group whose sets list one log group, now under this alias and now under that.
+pub(super) const RENAMING_GROUP: &str = "renaming";
+/// That log group. Somebody always declares it.
+pub(super) const RENAMED: &str = "renamed";
 
 /// An alias, with what all its declarations have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -105,7 +105,11 @@ impl<'a> Acts<'a> {
                 tag: draw.pick(&["a", "b"]).to_owned(),
                 subnet: !draw.one_in(3),
             }),
-            67 => self.ask(Wish::DeleteGroup),
+            67 if draw.one_in(2) => self.ask(Wish::DeleteGroup),
+            67 => self.ask(Wish::Rename {
+                to: draw.pick(&["a", "b"]).to_owned(),
+                complete: !draw.one_in(4),
+            }),
             68 => self.ask(Wish::PutGroup),
             69..73 if self.has_persons => Act::Change(place()),
             73..76 if self.has_persons => Act::Vanish(place()),
@@ -120,7 +124,11 @@ impl<'a> Acts<'a> {
                 of: self.process(),
                 after: draw.below(12) as u32,
             },
-            93..95 => Act::Resume,
+            93 => Act::Resume,
+            94 => self.ask(Wish::Rename {
+                to: draw.pick(&["a", "b"]).to_owned(),
+                complete: !draw.one_in(4),
+            }),
             95..97 => Act::Watch(self.process()),
             _ => Act::Settle,
         }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use ucp_model::{CallClass, ProvisioningState};
 use ucp_simulator::Action;
 
-use super::alias::{ALIASES, Alias, NAMES};
+use super::alias::{ALIASES, Alias, NAMES, RENAMING_GROUP};
 use super::coverage::Coverage;
 use super::play::{Play, is_of};
 use super::story::Wish;
@@ -53,6 +53,7 @@ impl Play<'_> {
                 self.put_once_more(alias).await;
             }
         }
+        self.rename_once_more().await;
         self.check_references().await;
         let again = self.world().accepted().await;
         let is_same = results.iter().all(|result| again.contains(result));
@@ -130,6 +131,42 @@ impl Play<'_> {
                 .any(|resource| asked.deletes.as_ref() == Some(&resource.identifier));
             let is_deleted = status["status"] == "Succeeded";
             assert!(!(is_there && is_deleted), "deleted, and there: {status}");
+        }
+    }
+
+    /// A complete set can be applied under either alias, and one reference stands for what it lists.
+    async fn rename_once_more(&mut self) {
+        let mut asked = self.asked().iter();
+        if !asked.any(|asked| matches!(asked.what, Wish::Rename { .. })) {
+            return;
+        }
+        for to in ["a", "b"] {
+            let rename = Wish::Rename {
+                to: to.to_owned(),
+                complete: true,
+            };
+            let reply = self.answer(&rename).await;
+            // Both aliases may stand for it: then it is not told which is meant to go.
+            if reply.status == 400 && reply.text.contains("ResourceShared") {
+                continue;
+            }
+            assert!(matches!(reply.status, 200 | 202), "{}", reply.text);
+            self.settle().await;
+            if reply.status == 202 {
+                let status = self.world().status(&reply).await;
+                assert_eq!(status["status"], "Succeeded", "rename once more: {status}");
+            }
+            let references = self.references().await;
+            let of_group = references
+                .iter()
+                .filter(|it| it.id.group.name == RENAMING_GROUP);
+            let aliases: Vec<&str> = of_group.map(|it| it.id.alias.as_str()).collect();
+            let owner = references
+                .iter()
+                .find(|it| it.id.group.name == RENAMING_GROUP && it.owned);
+            // What is not owned, and listed no more, stays under its alias.
+            assert!(aliases.contains(&to), "{aliases:?} without {to}");
+            assert!(owner.is_none_or(|it| it.id.alias == to), "{references:?}");
         }
     }
 

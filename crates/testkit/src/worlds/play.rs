@@ -11,12 +11,13 @@ use ucp_engine::{Abandoned, Sweeper, Watcher};
 use ucp_model::{
     CallClass, Clock, GroupId, Identifier, ProvisioningState, RateKey, Reference, Target, Timestamp,
 };
-use ucp_simulator::ResourceSnapshot;
 use ucp_simulator::faults::{Change, Effect};
+use ucp_simulator::{Action, ResourceSnapshot};
 use ucp_store::Error;
 
 use super::alias::{
-    ALIASES, Alias, LOG_GROUP, OTHER_GROUP, SUBNET, VPC, below, group, id_of, scope,
+    ALIASES, Alias, LOG_GROUP, OTHER_GROUP, RENAMED, RENAMING_GROUP, SUBNET, VPC, below, group,
+    id_of, scope,
 };
 use super::calls::Calls;
 use super::coverage::Coverage;
@@ -77,7 +78,7 @@ struct Running {
 
 /// A request.
 pub(super) struct Asked {
-    what: Wish,
+    pub(super) what: Wish,
     /// How many processes have been started by then.
     process: u64,
     /// The resource that it deletes, if AWS assigned its identifier, which no other one gets.
@@ -107,7 +108,7 @@ impl<'a> Play<'a> {
             story,
             processes: Vec::new(),
             dead: Vec::new(),
-            groups: ["rg", OTHER_GROUP].map(id_of).into(),
+            groups: ["rg", OTHER_GROUP, RENAMING_GROUP].map(id_of).into(),
             coverage: Coverage::default(),
             forgotten,
             believed,
@@ -121,6 +122,7 @@ impl<'a> Play<'a> {
         };
         let first = play.start(0, builder.seeded(story.seed)).await;
         first.world.put_group(OTHER_GROUP).await;
+        first.world.put_group(RENAMING_GROUP).await;
         for fault in &story.faults {
             first.world.aws.add_fault(fault.clone());
         }
@@ -681,8 +683,14 @@ impl<'a> Play<'a> {
         self.world().references_of(&self.groups).await
     }
 
-    /// A resource has at most one owner, and an alias at most one resource that was created for it.
+    /// A resource has at most one owner, and an alias at most one resource that was created for it. What is always declared is
+    /// never deleted.
     pub(super) async fn check_references(&self) {
+        let deleted = self.world().aws.count(|entry| {
+            entry.operation == Action::DeleteResource
+                && entry.identifier.as_deref() == Some(RENAMED)
+        });
+        assert_eq!(deleted, 0, "what is declared was deleted");
         let mut owned = BTreeSet::new();
         for reference in self.references().await {
             if let Some(target) = reference.target().filter(|_| reference.owned) {
@@ -788,6 +796,18 @@ impl<'a> Play<'a> {
                 }
                 let set = json!({"scope": scope(), "resources": resources});
                 ("POST", format!("{GROUP}/:apply"), set.to_string())
+            }
+            Wish::Rename { to, complete } => {
+                let set = json!({
+                    "scope": scope(),
+                    "mode": if *complete { "Complete" } else { "Incremental" },
+                    "resources": [{
+                        "alias": to, "type": LOG_GROUP,
+                        "properties": {"LogGroupName": RENAMED, "RetentionInDays": 7},
+                    }],
+                });
+                let path = format!("{}/:apply", group(RENAMING_GROUP));
+                ("POST", path, set.to_string())
             }
             Wish::DeleteGroup => ("DELETE", other(), String::new()),
             Wish::PutGroup => ("PUT", other(), json!({"location": "global"}).to_string()),

@@ -164,6 +164,13 @@ pub enum Wish {
         /// Whether the set has the subnet.
         subnet: bool,
     },
+    /// An apply of a set that lists one log group under this alias.
+    Rename {
+        /// The alias.
+        to: String,
+        /// Whether the set lists all that its group has.
+        complete: bool,
+    },
     /// A delete of the other resource group.
     DeleteGroup,
     /// A put of the other resource group.

@@ -87,6 +87,9 @@ pub struct Options {
     pub update_mode: UpdateMode,
     /// `"ownedResource": true`: own the resource even if it is adopted.
     pub take_ownership: bool,
+    /// `"ownedResource": false`: do not own what is created under a new alias.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub declines_ownership: bool,
     /// What to do if the change requires replacing the resource.
     pub replacement_policy: ReplacementPolicy,
     /// What to do if the outcome of the create before is unknown.
