@@ -411,3 +411,33 @@ async fn a_what_if_tells_who_else_stands_for_what_goes(world: &World) {
         "{message}"
     );
 }
+
+/// What is planned with a release is carried out so.
+#[apply(on_every_store)]
+async fn a_planned_replacement_gives_up_what_others_stand_for(world: &World) {
+    shared(world).await;
+    let put = json!({"trackedBy": tracked_by(BUCKET, "a"), "properties": {"BucketName": "new"},
+        "replacementPolicy": "createBeforeDelete", "onShared": "release"});
+    let told = world.post(BUCKET, "whatIf", &put).await.expect(200);
+    let mut planned = put.clone();
+    planned["planId"] = told.body["properties"]["planId"].clone();
+    let reply = world.post(BUCKET, "put", &planned).await;
+    world.settle().await;
+    let status = world.status(&reply).await;
+    assert_eq!(status["status"], "Succeeded", "{status}");
+    assert_eq!(world.live(LIVE), ["data", "new"]);
+    assert_eq!(world.calls("DeleteResource"), 0);
+}
+
+/// What is not known when it is planned contradicts nobody yet.
+#[apply(on_every_store)]
+async fn a_value_that_is_not_known_yet_is_no_contradiction(world: &World) {
+    const LOGS: &str = "AWS.Logs/LogGroup";
+    let logs =
+        json!({"LogGroupName": "logs", "KmsKeyId": "arn:aws:kms:us-west-2:123456789012:key/k"});
+    world.put_and_settle(LOGS, "a", logs).await;
+    let unknown = json!({"LogGroupName": "logs", "KmsKeyId": {"$unknown": true}});
+    let what_if = json!({"trackedBy": tracked_by(LOGS, "b"), "properties": unknown});
+    let told = world.post(LOGS, "whatIf", &what_if).await.expect(200);
+    assert_eq!(told.body["status"], "Succeeded", "{}", told.text);
+}

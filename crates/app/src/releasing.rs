@@ -6,6 +6,7 @@ use ucp_store::{Error, Release};
 
 use crate::references::not_referenced;
 use crate::resource_groups::policy_lowered;
+use crate::services::instance_of;
 use crate::settling::{TRIES, changes_too_fast};
 use crate::{App, Caller, Rejection};
 
@@ -38,7 +39,7 @@ impl App {
                 None => None,
             };
             let release = Release {
-                id: reference.id.clone(),
+                reference: reference.clone(),
                 keeps_plan_policy: !caller.may_lower_policy(&reference.id.group),
                 heir: heir.clone(),
                 caller: caller.name.clone(),
@@ -74,8 +75,18 @@ impl App {
             let action = "System.Resources/resourceGroups/write";
             let is_put = other.baseline.is_some() && other.operation.is_none();
             let may_write = caller.judge_group(Right::Write, &other.id.group, action);
-            is_put && other.id.key() != own.key() && may_write.is_ok()
+            // Its orders take away what they have made.
+            let is_of_instance = instance_of(&other.id, &other.tags).is_some();
+            let is_other = other.id.key() != own.key();
+            is_put && is_other && !is_of_instance && may_write.is_ok()
         };
-        Ok(others.into_iter().find(may_own))
+        for other in others.into_iter().filter(may_own) {
+            let group = self.parts.store.get_resource_group(&other.id.group).await;
+            // A deletion that is under way would take along what is owned.
+            if group.is_ok_and(|group| group.body.deletion.is_none()) {
+                return Ok(Some(other));
+            }
+        }
+        Ok(None)
     }
 }

@@ -115,7 +115,7 @@ fn file(folder: &Path) -> String {
     path.display().to_string()
 }
 
-/// Runs `ucp apply --yes` after the answer about the group.
+/// Runs `ucp apply --yes`.
 fn apply(answers: Vec<Answer>) -> (anyhow::Result<ExitCode>, Vec<Asked>) {
     apply_with(&[], answers)
 }
@@ -123,8 +123,6 @@ fn apply(answers: Vec<Answer>) -> (anyhow::Result<ExitCode>, Vec<Asked>) {
 /// The same with more flags.
 fn apply_with(more: &[&str], answers: Vec<Answer>) -> (anyhow::Result<ExitCode>, Vec<Asked>) {
     let folder = tempfile::tempdir().expect("a folder");
-    let group = answer(200, json!({"id": GROUP}));
-    let answers = [group].into_iter().chain(answers).collect();
     let file = file(folder.path());
     let arguments = ["apply", "--yes", "-g", "demo", "-f", &file];
     let arguments: Vec<&str> = arguments.iter().chain(more).copied().collect();
@@ -157,7 +155,7 @@ fn what_is_applied_is_what_was_shown() {
     let mut planned = set();
     planned["planId"] = json!("p-1");
     assert_eq!(
-        asked[1..],
+        asked,
         [
             Asked(format!("POST {GROUP}/:whatIf"), bearer.clone(), set()),
             Asked(format!("POST {GROUP}/:apply"), bearer, planned),
@@ -168,16 +166,34 @@ fn what_is_applied_is_what_was_shown() {
     let (outcome, asked) = apply(vec![what_if(&json!({}))]);
     let told = outcome.expect_err("it is refused").to_string();
     assert!(told.contains("nothing is applied; --unplanned"), "{told}");
-    assert_eq!(asked.len(), 2, "{asked:?}");
+    assert_eq!(asked.len(), 1, "{asked:?}");
     let (outcome, asked) = apply_with(&["--unplanned"], vec![what_if(&json!({})), applied()]);
     assert_eq!(outcome.expect("it is done"), ExitCode::SUCCESS);
-    assert_eq!(asked[2].2, set());
+    assert_eq!(asked[1].2, set());
 
     // Where nothing changes, there is nothing to plan.
     let nothing = json!({"changes": [{"changeType": "NoChange", "trackedBy": GROUP}]});
     let (outcome, asked) = apply(vec![what_if(&nothing), applied()]);
     assert_eq!(outcome.expect("it is done"), ExitCode::SUCCESS);
-    assert_eq!(asked[2].2, set());
+    assert_eq!(asked[1].2, set());
+}
+
+/// It is made once the server says that it is not there: after the consent.
+#[test]
+fn a_group_that_is_not_there_is_made_before_the_apply() {
+    let gone = json!({"error": {"code": "ResourceGroupNotFound", "message": "There is none."}});
+    let answers = vec![
+        what_if(&json!({"planId": "p-1"})),
+        answer(404, gone),
+        answer(201, json!({"id": GROUP})),
+        applied(),
+    ];
+    let (outcome, asked) = apply(answers);
+    assert_eq!(outcome.expect("it is done"), ExitCode::SUCCESS);
+    let heads: Vec<&str> = asked.iter().map(|it| it.0.as_str()).collect();
+    let apply = format!("POST {GROUP}/:apply");
+    let put = format!("PUT {GROUP}?api-version=2023-10-01-preview");
+    assert_eq!(heads[1..], [apply.as_str(), &put, &apply]);
 }
 
 #[test]
@@ -261,7 +277,7 @@ fn a_stale_plan_says_what_has_changed_and_what_to_do() {
     ] {
         assert!(told.contains(part), "{told}");
     }
-    assert_eq!(asked.len(), 3, "{asked:?}");
+    assert_eq!(asked.len(), 2, "{asked:?}");
 }
 
 #[test]
@@ -280,8 +296,8 @@ fn a_busy_server_is_asked_again() {
     ];
     let (outcome, asked) = apply(answers);
     assert_eq!(outcome.expect("it is done"), ExitCode::SUCCESS);
-    assert_eq!(asked[1], asked[2]);
-    assert_eq!(asked[1], asked[3]);
+    assert_eq!(asked[0], asked[1]);
+    assert_eq!(asked[0], asked[2]);
 
     // Without a time to wait, it is not.
     let mut busy = busy(503);
@@ -289,7 +305,7 @@ fn a_busy_server_is_asked_again() {
         .retain(|(name, _)| *name != RETRY_AFTER.as_str());
     let (outcome, asked) = apply(vec![busy]);
     assert!(outcome.is_err());
-    assert_eq!(asked.len(), 2, "{asked:?}");
+    assert_eq!(asked.len(), 1, "{asked:?}");
 }
 
 #[test]
@@ -317,7 +333,7 @@ fn an_operation_is_followed_on_the_server_that_was_named() {
         told.starts_with("ApplyFailed: 1 of 1 resources failed."),
         "{told}"
     );
-    let polls = asked[3..].iter().map(|Asked(head, ..)| head.clone());
+    let polls = asked[2..].iter().map(|Asked(head, ..)| head.clone());
     assert_eq!(polls.collect::<Vec<_>>(), vec![format!("GET {path}"); 3]);
 }
 
@@ -351,7 +367,7 @@ fn an_operation_without_a_status_is_followed_by_its_result() {
     ];
     let (outcome, asked) = apply(answers);
     assert_eq!(outcome.expect("it is done"), ExitCode::SUCCESS);
-    assert_eq!(asked[3].0, "GET /planes/x/operationResults/1");
+    assert_eq!(asked[2].0, "GET /planes/x/operationResults/1");
 }
 
 #[test]

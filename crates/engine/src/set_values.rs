@@ -211,20 +211,9 @@ impl Stepper<'_> {
             IdentifierOutcome::Known(identifier) => Some(identifier),
             IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
         };
-        if let Some(identifier) = &identifier {
-            let target = Target {
-                scope: &child.scope,
-                type_name: schema.type_name(),
-                identifier,
-            };
-            let targets = [target.key()];
-            let others = parts.store.references_to(&targets, REFERENCES_MAX).await?;
-            let own = &child.reference;
-            let declared = declaration.properties();
-            let is_of_group = |other: &ReferenceId| other.group.key() == own.group.key();
-            if let Some(failure) = contradicted(own, declared, &others, schema, is_of_group) {
-                return Ok(Err(Refusal::Lasting(failure)));
-            }
+        let contradicted = self.contradicted(child, identifier.as_ref(), &declaration, schema);
+        if let Some(failure) = Box::pin(contradicted).await? {
+            return Ok(Err(Refusal::Lasting(failure)));
         }
         Ok(Ok(NewResourceWork {
             kind: Kind::Put,
@@ -249,6 +238,33 @@ impl Stepper<'_> {
             reference_tags: BTreeMap::new(),
             schema_fingerprint: schema.fingerprint().to_owned(),
         }))
+    }
+
+    /// Returns why the put of a member is refused that would make a second reference to its resource.
+    async fn contradicted(
+        &self,
+        child: &Child,
+        identifier: Option<&Identifier>,
+        declaration: &Declaration,
+        schema: &ResourceSchema,
+    ) -> Result<Option<Failure>, Abandoned> {
+        let Some(identifier) = identifier else {
+            return Ok(None);
+        };
+        let target = Target {
+            scope: &child.scope,
+            type_name: schema.type_name(),
+            identifier,
+        };
+        let (own, store) = (&child.reference, &self.engine.parts().store);
+        let mut others = store.references_to(&[target.key()], REFERENCES_MAX).await?;
+        if others.len() == REFERENCES_MAX {
+            // Its own may be among those that were not read.
+            others.extend(store.get_reference(own).await?);
+        }
+        let is_of_group = |other: &ReferenceId| other.group.key() == own.group.key();
+        let declared = declaration.properties();
+        Ok(contradicted(own, declared, &others, schema, is_of_group))
     }
 
     /// Returns the values that `value` refers to, or why they cannot be read now. What `may_lack` says need not be there.

@@ -20,6 +20,7 @@ pub fn contradicted(
     }
     let details: Vec<Detail> = others
         .iter()
+        .take(COMPARED_MAX)
         .filter_map(|other| {
             let last = &other.baseline.as_ref()?.declared;
             let place = declared_otherwise(declared, last, schema)?;
@@ -46,3 +47,5 @@ pub fn contradicted(
 }
 
 const CODE: &str = "DeclaredOtherwise";
+/// How many other references are compared.
+const COMPARED_MAX: usize = 20;

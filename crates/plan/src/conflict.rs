@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use ucp_model::json::Step;
 use ucp_model::pointer::PointerBuf;
-use ucp_schema::{Classes, Cursor, ResourceSchema};
+use ucp_schema::{Classes, Cursor, ResourceSchema, holds_unknown, is_unknown};
 
 use crate::budget::Budget;
 use crate::same::Sameness;
@@ -33,6 +33,10 @@ fn differs(
     place: &mut PointerBuf,
 ) -> bool {
     if cursor.is(Classes::WRITE_ONLY) || one.is_null() || other.is_null() {
+        return false;
+    }
+    // What is not known yet is compared when it is.
+    if is_unknown(one) || is_unknown(other) {
         return false;
     }
     match (one, other) {
@@ -64,6 +68,7 @@ fn differs(
             }
             false
         }
+        _ if holds_unknown(one) || holds_unknown(other) => false,
         _ => !same.holds(one, other, cursor, parent) && !same.holds(other, one, cursor, parent),
     }
 }

@@ -320,7 +320,7 @@ impl<'a> Question<'a> {
         let advice = if self.subject.was_owned {
             "The new one would have the same identifier, so it cannot be created before the old one is deleted: send \"replacementPolicy\": \"deleteBeforeCreate\"."
         } else {
-            "The new one would have the same identifier, and the old one is not owned, so it is not deleted: declare another identifier, or make the reference own it."
+            "The new one would have the same identifier, and the old one is not deleted, since the reference does not own it or gives it up to others: declare another identifier, or make the reference own it and leave onShared out."
         };
         self.replacement_refused(plan, advice)
     }

@@ -33,7 +33,7 @@ pub(crate) fn send_unconfirmed(plan: &mut Plan, last: &Baseline, schema: &Resour
 /// Sends all that is declared and may be changed, whatever was put last: somebody may have changed it in AWS, which nobody can
 /// read.
 pub(crate) fn send_again(plan: &mut Plan, declared: &Value, schema: &ResourceSchema) {
-    if !matches!(plan.action, Action::Noop | Action::Update) {
+    if !matches!(plan.action, Action::Noop | Action::Update) || !schema.is_updatable() {
         return;
     }
     let members = declared.as_object().into_iter().flatten();

@@ -101,7 +101,7 @@ pub async fn a_set_is_accepted_with_its_moves(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", false).await;
     let set = |number: u64| ApplyMember {
-        moved_from: Some(alias("a")),
+        moved_from: None,
         on_shared: OnShared::default(),
         symbolic_name: format!("set {number}"),
         reference: alias("b"),

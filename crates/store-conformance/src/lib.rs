@@ -122,6 +122,7 @@ macro_rules! conformance {
                 a_group_is_deleted_that_owns_nothing_of_what_others_stand_for
                 a_delete_of_a_respelled_resource_is_refused_before_it_is_sent
                 a_reference_is_given_up_to_another_one
+                nobody_inherits_whose_group_is_being_deleted
             }
             deciding {
                 an_alias_is_read_with_its_group_and_its_resource

@@ -250,9 +250,9 @@ pub async fn a_replacement_of_a_respelled_resource_is_refused_before_it_is_sent(
     step.await.unwrap();
 }
 
-fn releasing(name: &str, heir: Option<Reference>) -> Release {
+fn releasing(reference: &Reference, heir: Option<Reference>) -> Release {
     Release {
-        id: alias(name),
+        reference: reference.clone(),
         keeps_plan_policy: false,
         heir,
         caller: "ann".to_owned(),
@@ -284,25 +284,50 @@ pub async fn a_reference_is_given_up_to_another_one(store: Engine) {
         ..b.clone()
     };
     for heir in [c, older] {
-        let refused = store.release_reference(releasing("a", Some(heir))).await;
+        let refused = store.release_reference(releasing(&a, Some(heir))).await;
         assert!(
             matches!(refused, Err(Error::PreconditionFailed)),
             "{refused:?}"
         );
     }
-    assert_eq!(read("a").await, Some(a));
+    let before = Reference {
+        revision: a.revision - 1,
+        ..a.clone()
+    };
+    let refused = store.release_reference(releasing(&before, None)).await;
+    assert!(
+        matches!(refused, Err(Error::PreconditionFailed)),
+        "{refused:?}"
+    );
+    assert_eq!(read("a").await, Some(a.clone()));
     let released = store
-        .release_reference(releasing("a", Some(b.clone())))
+        .release_reference(releasing(&a, Some(b.clone())))
         .await;
     released.unwrap();
     assert_eq!(read("a").await, None);
     let heir = read("b").await.unwrap();
     assert!(heir.owned && heir.told_to_own);
     assert_eq!(heir.revision, b.revision + 1);
-    let gone = store.release_reference(releasing("a", None)).await;
+    let gone = store.release_reference(releasing(&a, None)).await;
     assert!(matches!(gone, Err(Error::NoSuchReference)), "{gone:?}");
     // What an operation works on is not given up.
     store.accept_operation(put(4, "b")).await.unwrap();
-    let busy = store.release_reference(releasing("b", None)).await;
+    let busy = store.release_reference(releasing(&heir, None)).await;
     assert!(matches!(busy, Err(Error::Busy(_))), "{busy:?}");
+}
+
+/// A deletion of its group would take along what the heir comes to own.
+pub async fn nobody_inherits_whose_group_is_being_deleted(store: Engine) {
+    shared(&store).await;
+    let read = async |id: &ReferenceId| store.get_reference(id).await.unwrap().unwrap();
+    let (a, c) = (read(&alias("a")).await, read(&alias_in("other", "c")).await);
+    let deletion = on_group(8, "other", Task::Delete);
+    let deletion = store.delete_resource_group(deletion, &Precondition::NONE, None);
+    deletion.await.unwrap();
+    let refused = store.release_reference(releasing(&a, Some(c))).await;
+    assert!(
+        matches!(refused, Err(Error::PreconditionFailed)),
+        "{refused:?}"
+    );
+    assert_eq!(read(&alias("a")).await, a);
 }

@@ -172,12 +172,12 @@ impl References for Sql {
     async fn release_reference(&self, release: Release) -> Result<(), Error> {
         transaction!(self, |tx| async {
             let Release {
-                id,
                 caller,
                 correlation_id,
                 at,
                 ..
             } = &release;
+            let id = &release.reference.id;
             let (group, reference) = idle(&mut tx, id).await?;
             rules::judge_forgetting(group.body.policy(), release.keeps_plan_policy)?;
             let heir = rules::inherit(&release, &reference)?;
@@ -188,6 +188,9 @@ impl References for Sql {
             let event = rules::forgot(&reference, caller, correlation_id, *at);
             events::append(&mut tx, &event, Some(id)).await?;
             if let Some(heir) = heir {
+                // A deletion that is under way would take along what is owned.
+                let open = groups::open(groups::share(&mut tx, &heir.id.group).await?);
+                open.map_err(|_| Error::PreconditionFailed)?;
                 reference_row::own(&mut tx, &heir).await?;
                 let event = rules::updated(&heir, caller, correlation_id, *at);
                 events::append(&mut tx, &event, Some(&heir.id)).await?;

@@ -45,8 +45,8 @@ pub struct ReferenceUpdate {
 /// A reference to give up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Release {
-    /// Its id.
-    pub id: ReferenceId,
+    /// It, as it was read.
+    pub reference: Reference,
     /// Whether the group keeps a plan policy that it has: the caller may not approve any, and a release lowers what the policy
     /// protects.
     pub keeps_plan_policy: bool,
@@ -153,7 +153,8 @@ pub trait References: Send + Sync {
 
     /// Removes a reference, appends an event, and leaves its AWS resource alone, also one that it owns. The heir, if there is one,
     /// comes to own that. The errors are those of [`forget_reference`](References::forget_reference);
-    /// [`Error::PreconditionFailed`] if the heir is not as it was read, or does not stand for the resource.
+    /// [`Error::PreconditionFailed`] if the reference or the heir is not as it was read, or the heir does not stand for the resource or
+    /// its group is being deleted.
     async fn release_reference(&self, release: Release) -> Result<(), Error>;
 
     /// Returns up to `limit` references that stand for any of these AWS resources, in the order of their keys. The resources are

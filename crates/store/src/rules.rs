@@ -589,6 +589,9 @@ pub fn update(reference: Reference, update: ReferenceUpdate, now: Timestamp) -> 
 /// Returns the heir of a reference that is given up, as it owns the resource from then on. `None` if the reference does not own
 /// it. [`Error::PreconditionFailed`] if the heir does not stand for it.
 pub fn inherit(release: &Release, given_up: &Reference) -> Result<Option<Reference>, Error> {
+    if release.reference.etag() != given_up.etag() {
+        return Err(Error::PreconditionFailed);
+    }
     let Some(heir) = release.heir.as_ref().filter(|_| given_up.owned) else {
         return Ok(None);
     };

@@ -71,9 +71,6 @@ async fn a_new_alias_in_a_complete_set_moves_the_reference(world: &World) {
     let path = format!("{}?{API}", tracked_by(BUCKET, "b"));
     let reference = world.call("GET", &path, "").await.expect(200);
     assert_eq!(reference.body["ownedResource"], true, "{}", reference.text);
-    // The same again has nothing to do.
-    send(world, "apply", &after).await.expect(200);
-
     // It is a refactor as every other one, and can be taken back.
     let path =
         format!("/planes/radius/local/providers/System.Resources/refactors?{API}&group={GROUP}");
@@ -84,6 +81,12 @@ async fn a_new_alias_in_a_complete_set_moves_the_reference(world: &World) {
         "{}",
         refactors.text
     );
+    let name = refactor["name"].as_str().expect("a name");
+    let undo =
+        format!("/planes/radius/local/providers/System.Resources/refactors/{name}/:undo?{API}");
+    world.call("POST", &undo, "{}").await.expect(200);
+    assert_eq!(aliases(world).await, ["a", "stays"]);
+    assert_eq!(changes(world), sent);
 }
 
 /// What changes besides is changed in AWS.

@@ -112,7 +112,7 @@ impl From<Released> for ReleasedBody {
         let message = match (&heir, reference.owned) {
             (Some(heir), _) => format!("'{}' owns the resource from now on.", heir.alias),
             (None, true) => {
-                "Nobody owns the resource from now on: no deletion of a reference or a group deletes it."
+                "Nobody owns the resource from now on. To delete it, name it: DELETE it by its AWS name."
                     .to_owned()
             }
             (None, false) => "The reference did not own the resource.".to_owned(),

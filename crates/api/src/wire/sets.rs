@@ -367,7 +367,7 @@ impl SetResult {
                 .map(|(member, status)| SetResultResource {
                     symbolic_name: member.symbolic_name.clone(),
                     tracked_by: member.reference.to_string(),
-                    moved_from: member.moved_from.as_ref().map(ToString::to_string),
+                    moved_from: (member.moved_from.as_ref()).map(|it| it.reference.to_string()),
                     operation_id: status.operation.map(|id| id.to_string()),
                     status: status.state.name(),
                     error: status.state.failure().cloned().map(ErrorBody::from),

@@ -75,6 +75,21 @@ impl App {
         Err(Rejection::Conflict(failure.with_details(details.collect())))
     }
 
+    /// Refuses to move, with a complete set, what belongs to a service instance that is not gone.
+    pub(crate) async fn judge_moved(
+        &self,
+        moved: impl Iterator<Item = &Reference> + Send,
+    ) -> Result<(), Rejection> {
+        let standing = self.standing(moved).await?;
+        match standing.first_key_value() {
+            None => Ok(()),
+            Some((_, instance)) => {
+                let failure = Failure::new(ErrorCode::RefactorRefused, message(instance));
+                Err(Rejection::Conflict(failure))
+            }
+        }
+    }
+
     /// Returns those of the references that belong to instances that are not gone, with these.
     async fn standing<'r>(
         &self,

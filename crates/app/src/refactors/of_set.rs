@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ucp_access::Right;
 use ucp_model::operation::group::Application;
 use ucp_model::{
     ErrorCode, Failure, GroupId, OperationId, RefactorContent, RefactorEnvironment,
@@ -39,7 +40,14 @@ impl App {
         let mut moves = Vec::with_capacity(moved.len());
         let mut scopes: BTreeMap<&Scope, usize> = BTreeMap::new();
         for (from, member) in moved {
-            let reference = references.get(&from.key()).ok_or_else(changed_meanwhile)?;
+            let reference = references.get(&from.reference.key());
+            let is_as_judged =
+                |it: &&Reference| it.lineage == from.lineage && it.identifier == from.identifier;
+            let reference = reference
+                .filter(is_as_judged)
+                .ok_or_else(changed_meanwhile)?;
+            let type_name = &reference.id.type_name;
+            caller.judge_type(Right::Write, &reference.scope, type_name, "move/action")?;
             *scopes.entry(&reference.scope).or_default() += 1;
             moves.push(RefactorMove {
                 from: reference.id.clone(),
@@ -91,6 +99,6 @@ impl App {
 
 /// Refuses a set because of what moves.
 pub(crate) fn changed_meanwhile() -> Rejection {
-    let message = "What gets another alias has changed meanwhile. Nothing was stored or sent. Apply the set again.";
+    let message = "What gets another alias, or the history of the group, has changed meanwhile. Nothing was stored or sent. Apply the set again, or plan it anew.";
     Rejection::Conflict(Failure::new(ErrorCode::Conflict, message))
 }

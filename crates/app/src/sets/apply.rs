@@ -62,6 +62,7 @@ impl App {
         };
         let told = resolve(&outputs, |link| value_of(&seen, link));
         if unchanged.iter().all(|is_unchanged| *is_unchanged)
+            && members.iter().all(|member| member.moved_from.is_none())
             && let Ok(told) = told
         {
             return Ok(ApplyOutcome::unchanged(group.id, application, told));
@@ -150,7 +151,9 @@ impl App {
                 };
                 return Err(refused.shown_to(caller));
             }
-            Err(ucp_store::Error::PreconditionFailed) => return Err(changed_meanwhile()),
+            Err(ucp_store::Error::PreconditionFailed | ucp_store::Error::OutcomeUnknown) => {
+                return Err(changed_meanwhile());
+            }
             other => other?,
         };
         self.group_operation_accepted(&operation, group);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use ucp_access::Right;
 use ucp_look::PlanRead;
+use ucp_model::operation::group::MovedFrom;
 use ucp_model::operation::{OnShared, ReplacementPolicy};
 use ucp_model::{
     Detail, ErrorCode, Failure, GroupId, Identifier, Reference, ReferenceId, ResourceGroup, Scope,
@@ -55,8 +56,8 @@ pub(crate) struct JudgedMember {
     pub(crate) goal: JudgedGoal,
     /// The indexes of the members that come first.
     pub(crate) depends_on: Vec<usize>,
-    /// The id that its reference has until the set is applied, if it moves.
-    pub(crate) moved_from: Option<ReferenceId>,
+    /// What moves to its alias when the set is applied.
+    pub(crate) moved_from: Option<MovedFrom>,
     /// Whether its alias has a reference.
     pub(crate) has_reference: bool,
     /// The resource that its reference stands for.
@@ -75,6 +76,18 @@ pub(crate) struct CustomName {
 }
 
 impl JudgedMember {
+    /// Returns its put as the resource is found until the set is applied: by the reference that is to move.
+    pub(super) fn found(&self, put: PutResource) -> PutResource {
+        let moved = self.moved_from.as_ref().map(|from| TrackedBy {
+            id: from.reference.to_string(),
+            alias: None,
+        });
+        PutResource {
+            tracked_by: moved.or(put.tracked_by),
+            ..put
+        }
+    }
+
     /// Returns where an error about it is: its place, or its reference if the set does not list it.
     pub(crate) fn target(&self) -> String {
         match self.place.is_empty() {
@@ -170,6 +183,18 @@ impl App {
             Mode::Incremental => BTreeMap::new(),
             Mode::Complete => moved(&group.id, &given, &mut recorded)?,
         };
+        let leaving: Vec<Reference> = moved
+            .values()
+            .filter_map(|from| {
+                let mut recorded = recorded.values();
+                let reference = recorded.find(|it| it.lineage == from.lineage)?;
+                Some(Reference {
+                    id: from.reference.clone(),
+                    ..reference.clone()
+                })
+            })
+            .collect();
+        self.judge_moved(leaving.iter()).await?;
         let members = members(&group.id, &given, &recorded, &mut details);
         let unlisted = match set.mode {
             Mode::Incremental => Vec::new(),
@@ -733,7 +758,7 @@ fn met_twice(
                 (Use::Declares | Use::Deletes, true) => (
                     "deleted",
                     format!(
-                        "If '{}' is its new alias, move the reference with :refactor, and apply then",
+                        "If '{}' is its new alias, move the reference with :refactor, or give the old one up with :release if the new one stands already, and apply then",
                         stays.symbolic_name
                     ),
                 ),

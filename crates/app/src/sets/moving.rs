@@ -3,20 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
+use ucp_model::operation::group::MovedFrom;
 use ucp_model::{ErrorCode, Failure, GroupId, ProvisioningState, Reference, ReferenceId, Target};
 use ucp_schema::IdentifierOutcome;
 
 use super::{Given, SetGoal};
 use crate::Rejection;
 
-/// Moves each reference that the set does not list to the alias that comes with the same resource, so that one reference stays
-/// with what it remembers. Only an identifier that is declared tells that: one that AWS assigns is not in a set. Returns the ids
-/// that they had, by the indexes of the members.
+/// Moves each reference that a complete set does not list to the alias that comes with the same resource, so that one reference stays
+/// with what it remembers. Only an identifier that is declared tells that: one that AWS assigns is not in a set. Returns what
+/// moves, by the indexes of the members.
 pub(super) fn moved(
     group: &GroupId,
     given: &BTreeMap<usize, Given>,
     recorded: &mut BTreeMap<String, Reference>,
-) -> Result<BTreeMap<usize, ReferenceId>, Rejection> {
+) -> Result<BTreeMap<usize, MovedFrom>, Rejection> {
     let ids = given
         .iter()
         .filter_map(|(index, Given { schema, member })| {
@@ -69,6 +70,11 @@ pub(super) fn moved(
         if let Some(reference) = recorded.remove(&key) {
             refuse_undecided(&reference)?;
             let id = ids[&to].clone();
+            let from = MovedFrom {
+                reference: from,
+                lineage: reference.lineage.clone(),
+                identifier: reference.identifier.clone(),
+            };
             recorded.insert(id.key(), Reference { id, ..reference });
             moved.insert(to, from);
         }
@@ -76,7 +82,7 @@ pub(super) fn moved(
     Ok(moved)
 }
 
-/// Returns which of the references to one resource moves: the owner, or the only one.
+/// Returns which of the references to one resource that the set does not list moves: the owner, or the only one.
 fn the_one(references: &[&Reference]) -> Option<ReferenceId> {
     let owner = references.iter().find(|reference| reference.owned);
     let only = match references {

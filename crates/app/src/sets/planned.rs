@@ -93,15 +93,13 @@ impl App {
             .zip(compared)
             .map(|((member, planned), is_compared)| ApplyMember {
                 // Otherwise a put writes what its reference is to remember, such as that it is adopted.
-                is_unchanged: is_compared
-                    && !planned.may_change()
-                    && planned.is_remembered
-                    && planned.moved_from.is_none(),
+                is_unchanged: is_compared && !planned.may_change() && planned.is_remembered,
                 is_compared,
                 ..member
             })
             .collect();
-        let has_nothing_to_do = members.iter().all(|member| member.is_unchanged);
+        let stays = |member: &ApplyMember| member.is_unchanged && member.moved_from.is_none();
+        let has_nothing_to_do = members.iter().all(stays);
         let application = Application {
             members,
             plan: Some(id),

@@ -69,11 +69,7 @@ impl App {
         loop {
             for (index, member) in members.iter().enumerate() {
                 let is_ready = match &member.goal {
-                    // What moves is found only once it has moved.
-                    JudgedGoal::Put(_) => {
-                        member.moved_from.is_none()
-                            && member.depends_on.iter().all(|need| unchanged[*need])
-                    }
+                    JudgedGoal::Put(_) => member.depends_on.iter().all(|need| unchanged[*need]),
                     JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => true,
                 };
                 if begun[index] || !is_ready || looks.len() >= LOOKS_AT_ONCE {
@@ -82,7 +78,7 @@ impl App {
                 begun[index] = true;
                 let put = match &member.goal {
                     JudgedGoal::Put(put) => match resolved(put, &seen) {
-                        Some(put) if Instant::now() < deadline => Some(put),
+                        Some(put) if Instant::now() < deadline => Some(member.found(put)),
                         Some(_) | None => continue,
                     },
                     JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => None,

@@ -23,9 +23,7 @@ use crate::declaring::Purpose;
 use crate::kept_plans::Prepared;
 use crate::plan_in_hand::DeclaredPlan;
 use crate::what_if::{Foresight, LOOKING_TIME, members, seems_gone, unreadable};
-use crate::{
-    App, BeyondRate, Caller, ChangeKind, PutResource, Rejection, ResourceChange, TrackedBy, WhatIf,
-};
+use crate::{App, BeyondRate, Caller, ChangeKind, PutResource, Rejection, ResourceChange, WhatIf};
 
 /// How much a what-if shows of properties. What comes after that is shown without them.
 pub(crate) const SHOWN_MAX_BYTES: usize = 16 << 20;
@@ -329,20 +327,6 @@ impl App {
     }
 }
 
-impl JudgedMember {
-    /// Returns its put as the resource is found now: by the reference that is to move.
-    fn found(&self, put: PutResource) -> PutResource {
-        let moved = self.moved_from.as_ref().map(|from| TrackedBy {
-            id: from.to_string(),
-            alias: None,
-        });
-        PutResource {
-            tracked_by: moved.or(put.tracked_by),
-            ..put
-        }
-    }
-}
-
 impl<'a> Foreseen<'a> {
     fn new(members: &'a [JudgedMember]) -> Self {
         let puts = members.iter().filter_map(|member| match &member.goal {
@@ -452,13 +436,13 @@ impl<'a> Foreseen<'a> {
         if let Some(from) = &member.moved_from {
             let to = Some(member.reference.clone());
             change.tracked_by.clone_from(&to);
-            change.moved_from = Some(from.clone());
+            change.moved_from = Some(from.reference.clone());
             if change.kind == ChangeKind::NoChange {
                 change.kind = ChangeKind::Move;
             }
             if let Some(planned) = &mut planned {
                 planned.reference = to;
-                planned.moved_from = Some(from.clone());
+                planned.moved_from = Some(from.reference.clone());
             }
         }
         let known_after = change.after.clone().map(Value::Object);

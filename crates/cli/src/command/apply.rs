@@ -19,6 +19,8 @@ use crate::set::Set;
 
 /// The code of the error that a plan does not fit any more.
 const STALE: &str = "StalePlan";
+/// That of the error that there is no such group.
+const NO_GROUP: &str = "ResourceGroupNotFound";
 
 /// The arguments of `ucp apply`.
 #[derive(Debug, Args)]
@@ -74,7 +76,6 @@ impl Apply {
             })?;
             return Ok(Outcome::Failed);
         }
-        make_if_missing(group, &client, output).await?;
         // Also without changes: an alias may be new, and the outputs are asked for.
         let status = apply(&set, plan, group, &client, output).await?;
         if output.is_json() {
@@ -100,14 +101,9 @@ fn has_changed(status: &Value) -> bool {
     resources.any(|resource| resource["status"] == "Succeeded")
 }
 
-/// Makes a group, unless it exists.
-async fn make_if_missing(group: &Group, client: &Client, output: Output) -> anyhow::Result<()> {
+/// Makes a group that the server does not have.
+async fn make(group: &Group, client: &Client, output: Output) -> anyhow::Result<()> {
     let path = format!("{group}?{API_VERSION}");
-    match client.get(&format!("{path}&top=1")).await {
-        Ok(_) => return Ok(()),
-        Err(failure) if failure.refusal(StatusCode::NOT_FOUND).is_some() => {}
-        Err(failure) => return Err(failure.into()),
-    }
     // What somebody else has made meanwhile keeps its settings.
     let body = json!({"location": "global"});
     let none = Some((IF_NONE_MATCH, HeaderValue::from_static("*")));
@@ -145,7 +141,16 @@ async fn apply(
         body.insert("planId".to_owned(), Value::from(plan));
     }
     let path = format!("{group}/:apply");
-    let reply = client.post(&path, &Value::Object(body)).await;
+    let body = Value::Object(body);
+    let mut reply = client.post(&path, &body).await;
+    let lacks_group = |failure: &Failure| {
+        let refusal = failure.refusal(StatusCode::NOT_FOUND);
+        refusal.is_some_and(|refusal| refusal.code == NO_GROUP)
+    };
+    if reply.as_ref().is_err_and(lacks_group) {
+        make(group, client, output).await?;
+        reply = client.post(&path, &body).await;
+    }
     let reply = reply.map_err(|failure| match located(failure, set) {
         Failure::Refused(refusal) => Failure::Refused(Box::new(advised(*refusal, next.as_deref()))),
         other => other,

@@ -194,7 +194,8 @@ impl References for Memory {
 
     async fn release_reference(&self, release: Release) -> Result<(), Error> {
         let mut tables = self.tables();
-        let Release { id, caller, at, .. } = &release;
+        let Release { caller, at, .. } = &release;
+        let id = &release.reference.id;
         let key = id.key();
         let reference = tables.references.get(&key).ok_or(Error::NoSuchReference)?;
         tables.refuse_deletion(&id.group)?;
@@ -208,7 +209,8 @@ impl References for Memory {
                 let is_idle = it.operation.is_none() && it.target() == heir.target();
                 is_idle && it.revision + 1 == heir.revision && it.lineage == heir.lineage
             };
-            if !recorded.is_some_and(is_same) {
+            let is_open = tables.refuse_deletion(&heir.id.group).is_ok();
+            if !is_open || !recorded.is_some_and(is_same) {
                 return Err(Error::PreconditionFailed);
             }
         }

@@ -48,7 +48,7 @@ fn replaces_owned(work: &ResourceWork) -> bool {
         )
         | None => false,
     };
-    replaces && work.was_owned
+    replaces && work.deletes_old()
 }
 
 /// Notes the references that a put would take the resource from if it replaced that, and whether a delete leaves the resource to
@@ -62,8 +62,7 @@ pub fn share(operation: &mut Operation, others: &Others) {
             if work.was_owned && work.options.replacement_policy != ReplacementPolicy::Refuse =>
         {
             if work.options.on_shared == OnShared::Release {
-                // It is replaced as what is not owned is: nothing deletes it.
-                work.was_owned = others.references.is_empty();
+                work.gives_up_old = !others.references.is_empty();
                 return;
             }
             let others = others.references.iter();
@@ -85,9 +84,10 @@ pub fn share(operation: &mut Operation, others: &Others) {
 fn refuse_shared(work: &ResourceWork, others: &[ReferenceId]) -> Result<(), Error> {
     let own = work.reference.as_ref().map(|own| own.group.key());
     let counts = |other: &&ReferenceId| match work.when_shared {
-        WhenShared::Delete | WhenShared::Forget | WhenShared::ForgetElsewhere => false,
-        WhenShared::RefuseElsewhere => own != Some(other.group.key()),
-        WhenShared::Refuse => true,
+        WhenShared::Delete => false,
+        // What is forgotten does not come here. A step that corrects a spelling may find others only now.
+        WhenShared::RefuseElsewhere | WhenShared::ForgetElsewhere => own != Some(other.group.key()),
+        WhenShared::Refuse | WhenShared::Forget => true,
     };
     let others: Vec<ReferenceId> = others.iter().filter(counts).cloned().collect();
     match others.is_empty() {

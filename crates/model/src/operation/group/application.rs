@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::super::resource::{OnShared, Options};
 use crate::{
-    Failure, GroupId, OperationId, Order, PlanId, RefactorId, ReferenceId, Scope, Timestamp,
+    Failure, GroupId, Identifier, Lineage, OperationId, Order, PlanId, RefactorId, ReferenceId,
+    Scope, Timestamp,
 };
 
 /// A set to apply, without its declarations: these are sealed.
@@ -57,9 +58,9 @@ pub struct ApplyMember {
     pub symbolic_name: String,
     /// The id of its reference.
     pub reference: ReferenceId,
-    /// The id that its reference had before: it moves when the apply is accepted.
+    /// What moves to its alias when the apply is accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub moved_from: Option<ReferenceId>,
+    pub moved_from: Option<MovedFrom>,
     /// Its account and region.
     pub scope: Scope,
     /// What is to become of it.
@@ -76,6 +77,18 @@ pub struct ApplyMember {
     /// Whether the request has compared all that AWS shows of it with the plan.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_compared: bool,
+}
+
+/// A reference that moves, as it was when that was judged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MovedFrom {
+    /// Its id until then.
+    pub reference: ReferenceId,
+    /// Its lineage.
+    pub lineage: Lineage,
+    /// What it stands for.
+    pub identifier: Option<Identifier>,
 }
 
 /// What is to become of a member of a set.

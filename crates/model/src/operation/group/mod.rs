@@ -17,7 +17,8 @@ mod waves;
 mod work;
 
 pub use application::{
-    Application, ApplyMember, Deployment, MemberGoal, MemberState, MemberStatus, OnFailure,
+    Application, ApplyMember, Deployment, MemberGoal, MemberState, MemberStatus, MovedFrom,
+    OnFailure,
 };
 pub use apply::MEMBERS_AT_ONCE;
 pub use decide::decide;

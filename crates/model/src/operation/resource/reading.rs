@@ -219,7 +219,9 @@ fn left(step: &Step<'_>, setback: &Setback, presence: Presence) -> Decision {
     // An identifier that AWS derives from a declared name may be that of somebody else's.
     let is_proven = !operation.has_name
         || ownership.as_ref().is_some_and(Ownership::is_ours)
-        || concluding::leaves_made(setback) && !is_unmarked;
+        || matches!(setback, Setback::Failed(_))
+            && concluding::leaves_made(setback)
+            && !is_unmarked;
     if !is_proven && !matches!(presence, Presence::Absent) {
         return nothing_of_ours(step, setback, &presence);
     }

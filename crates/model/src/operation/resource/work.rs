@@ -105,6 +105,9 @@ pub struct ResourceWork {
     /// Whether the reference owned its resource when the operation was accepted.
     #[serde(default)]
     pub was_owned: bool,
+    /// Whether a resource that is replaced is left to the other references that stand for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gives_up_old: bool,
     /// Whether a delete without a reference may take references along: some stand for the resource, or may come to.
     #[serde(default)]
     pub takes_references: bool,
@@ -264,6 +267,7 @@ impl ResourceWork {
             spelled: None,
             was_referenced: false,
             was_owned: false,
+            gives_up_old: false,
             takes_references: false,
             was_told_to_own: false,
             when_shared: WhenShared::default(),
@@ -400,6 +404,11 @@ impl ResourceWork {
             bears_mark,
             ..self.clone()
         })
+    }
+
+    /// Returns whether a resource that is replaced is deleted.
+    pub fn deletes_old(&self) -> bool {
+        self.was_owned && !self.gives_up_old
     }
 
     /// Returns whether the reference comes to own the resource when the operation succeeds. The mark makes a reference
