@@ -81,10 +81,11 @@ impl App {
             is_put && is_other && !is_of_instance && may_write.is_ok()
         };
         for other in others.into_iter().filter(may_own) {
-            let group = self.parts.store.get_resource_group(&other.id.group).await;
-            // A deletion that is under way would take along what is owned.
-            if group.is_ok_and(|group| group.body.deletion.is_none()) {
-                return Ok(Some(other));
+            match self.parts.store.get_resource_group(&other.id.group).await {
+                Ok(group) if group.body.deletion.is_none() => return Ok(Some(other)),
+                // A deletion that is under way would take along what is owned.
+                Ok(_) | Err(Error::NoSuchGroup) => {}
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(None)

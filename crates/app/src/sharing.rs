@@ -11,7 +11,7 @@ use crate::changes::{ChangeKind, ResourceChange};
 use crate::{App, Caller, Rejection};
 
 /// How many references to what a request is about are looked at.
-const REFERENCES_MAX: usize = 2_000;
+const REFERENCES_MAX: usize = 10_000;
 /// How many of them a warning names.
 const NAMED_MAX: usize = 5;
 

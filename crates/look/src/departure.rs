@@ -226,7 +226,7 @@ fn mapping(work: &ResourceWork) -> Option<Mapping> {
     let identifier = work.spelled.as_ref().or(work.identifier.as_ref());
     Some(Mapping {
         identifier: identifier.filter(|_| work.was_referenced).cloned(),
-        owned: work.was_owned,
+        owned: work.was_owned || work.gives_up_old,
     })
 }
 

@@ -219,7 +219,7 @@ fn subject(work: &ResourceWork) -> Subject<'_> {
         type_name: &work.type_name,
         identifier: work.identifier.as_ref(),
         was_ours: work.was_referenced || work.created || makes_room,
-        was_owned: work.deletes_old(),
+        was_owned: work.was_owned,
         has_reference: work.reference.is_some(),
     }
 }

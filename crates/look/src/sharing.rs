@@ -20,9 +20,9 @@ pub fn contradicted(
     }
     let details: Vec<Detail> = others
         .iter()
+        .filter_map(|other| Some((other, &other.baseline.as_ref()?.declared)))
         .take(COMPARED_MAX)
-        .filter_map(|other| {
-            let last = &other.baseline.as_ref()?.declared;
+        .filter_map(|(other, last)| {
             let place = declared_otherwise(declared, last, schema)?;
             Some(match may_be_named(&other.id) {
                 true => Detail::at(

@@ -158,7 +158,7 @@ pub trait References: Send + Sync {
     async fn release_reference(&self, release: Release) -> Result<(), Error>;
 
     /// Returns up to `limit` references that stand for any of these AWS resources, in the order of their keys. The resources are
-    /// given by their keys, as [`Target::key`] returns them.
+    /// given by their keys, as [`Target::key`](ucp_model::Target::key) returns them.
     async fn references_to(
         &self,
         targets: &[String],

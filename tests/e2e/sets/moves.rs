@@ -177,6 +177,27 @@ async fn what_moves_keeps_its_secrets(world: &World) {
     assert_eq!(changes(world), sent);
 }
 
+/// AWS keeps this identifier in lower case.
+#[apply(on_every_store)]
+async fn what_aws_spells_otherwise_moves_too(world: &World) {
+    let database = |alias: &str| {
+        complete(
+            json!([{"alias": alias, "type": DATABASE, "properties": {"DBInstanceIdentifier": "Orders",
+            "DBInstanceClass": "db.t3.micro", "Engine": "postgres", "MasterUsername": "admin1",
+            "MasterUserPassword": "canary-password"}}]),
+        )
+    };
+    let reply = send(world, "apply", &database("a")).await.expect(202);
+    assert_eq!(ended(world, &reply).await["status"], "Succeeded");
+    assert_eq!(world.live("AWS::RDS::DBInstance"), ["orders"]);
+    let sent = changes(world);
+    let reply = send(world, "apply", &database("b")).await.expect(202);
+    let end = ended(world, &reply).await;
+    assert_eq!(end["status"], "Succeeded", "{end}");
+    assert_eq!(aliases(world).await, ["b"]);
+    assert_eq!(changes(world), sent);
+}
+
 /// A listed alias keeps its reference: only what the set does not list moves.
 #[apply(on_every_store)]
 async fn nothing_moves_unless_the_set_lists_all(world: &World) {

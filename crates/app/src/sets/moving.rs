@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use ucp_model::operation::group::MovedFrom;
-use ucp_model::{ErrorCode, Failure, GroupId, ProvisioningState, Reference, ReferenceId, Target};
-use ucp_schema::IdentifierOutcome;
+use ucp_model::{
+    ErrorCode, Failure, GroupId, Identifier, ProvisioningState, Reference, ReferenceId, Target,
+};
+use ucp_schema::{IdentifierOutcome, ResourceSchema};
 
 use super::{Given, SetGoal};
 use crate::Rejection;
@@ -27,10 +29,27 @@ pub(super) fn moved(
         });
     let ids: BTreeMap<usize, ReferenceId> = ids.collect();
     let listed: BTreeSet<String> = ids.values().map(ReferenceId::key).collect();
+    let mut schemas: BTreeMap<&str, &ResourceSchema> = BTreeMap::new();
+    for Given { schema, .. } in given.values() {
+        schemas.insert(schema.type_name().as_str(), schema);
+    }
     let mut leaving: BTreeMap<String, Vec<&Reference>> = BTreeMap::new();
     for (key, reference) in recorded.iter() {
-        if let Some(target) = reference.target().filter(|_| !listed.contains(key)) {
-            leaving.entry(target.key()).or_default().push(reference);
+        let Some(target) = reference.target().filter(|_| !listed.contains(key)) else {
+            continue;
+        };
+        let schema = schemas.get(reference.id.type_name.as_str());
+        let declared = schema.and_then(|schema| declared_by(reference, schema));
+        let spelled = declared.as_ref().map(|identifier| {
+            let target = Target {
+                identifier,
+                ..target
+            };
+            target.key()
+        });
+        let keys: BTreeSet<String> = spelled.into_iter().chain([target.key()]).collect();
+        for key in keys {
+            leaving.entry(key).or_default().push(reference);
         }
     }
     if leaving.is_empty() {
@@ -80,6 +99,15 @@ pub(super) fn moved(
         }
     }
     Ok(moved)
+}
+
+/// Returns the identifier as the last put has declared it: AWS does not keep the letter case of some.
+fn declared_by(reference: &Reference, schema: &ResourceSchema) -> Option<Identifier> {
+    let last = reference.baseline.as_ref()?;
+    match schema.identifier(&last.declared) {
+        IdentifierOutcome::Known(identifier) => Some(identifier),
+        IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
+    }
 }
 
 /// Returns which of the references to one resource that the set does not list moves: the owner, or the only one.

@@ -280,7 +280,11 @@ impl App {
             &JudgedMember,
             (&ApplyMember, &Option<DeclaredMember>),
         )| {
-            let given_member = super::apply::applied(given, false);
+            // What moves is compared with the state that it was planned for.
+            let given_member = ApplyMember {
+                moved_from: planned.moved_from.clone(),
+                ..super::apply::applied(given, false)
+            };
             let given_declared = self.declared_member(given, &judged.group);
             let is_declared = match (declared, given_declared) {
                 (None, None) => true,

@@ -98,7 +98,7 @@ impl Apply {
 fn has_changed(status: &Value) -> bool {
     let resources = status["properties"]["resources"].as_array();
     let mut resources = resources.into_iter().flatten();
-    resources.any(|resource| resource["status"] == "Succeeded")
+    resources.any(|resource| resource["status"] == "Succeeded" || resource["movedFrom"].is_string())
 }
 
 /// Makes a group that the server does not have.

@@ -48,7 +48,7 @@ fn replaces_owned(work: &ResourceWork) -> bool {
         )
         | None => false,
     };
-    replaces && work.deletes_old()
+    replaces && work.was_owned
 }
 
 /// Notes the references that a put would take the resource from if it replaced that, and whether a delete leaves the resource to
@@ -62,7 +62,9 @@ pub fn share(operation: &mut Operation, others: &Others) {
             if work.was_owned && work.options.replacement_policy != ReplacementPolicy::Refuse =>
         {
             if work.options.on_shared == OnShared::Release {
+                // Earlier versions know only what is not owned to be left alone.
                 work.gives_up_old = !others.references.is_empty();
+                work.was_owned = others.references.is_empty();
                 return;
             }
             let others = others.references.iter();

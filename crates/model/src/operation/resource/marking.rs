@@ -22,7 +22,7 @@ pub(super) fn refuse_delete(
     let operation = step.operation;
     let is_to_be_deleted = match plan {
         PlanOutcome::Delete(_) => true,
-        PlanOutcome::Replace { .. } => operation.deletes_old(),
+        PlanOutcome::Replace { .. } => operation.was_owned,
         PlanOutcome::Create { .. }
         | PlanOutcome::Update { .. }
         | PlanOutcome::Nothing

@@ -89,7 +89,7 @@ pub(super) fn stands(step: &Step<'_>, live: Option<&Value>) -> Option<Decision> 
         Some(Replacing::NewFirst { old, .. }) if operation.identifier.as_ref() == Some(old) => {
             Some(names_old(step, old))
         }
-        Some(Replacing::NewFirst { old, .. }) if operation.deletes_old() => Some(delete(
+        Some(Replacing::NewFirst { old, .. }) if operation.was_owned => Some(delete(
             step,
             old.clone(),
             Some(Replacing::OldLast {

@@ -105,7 +105,7 @@ pub struct ResourceWork {
     /// Whether the reference owned its resource when the operation was accepted.
     #[serde(default)]
     pub was_owned: bool,
-    /// Whether a resource that is replaced is left to the other references that stand for it.
+    /// Whether a resource that is replaced, and that the reference owned, is left to the other references that stand for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gives_up_old: bool,
     /// Whether a delete without a reference may take references along: some stand for the resource, or may come to.
@@ -404,11 +404,6 @@ impl ResourceWork {
             bears_mark,
             ..self.clone()
         })
-    }
-
-    /// Returns whether a resource that is replaced is deleted.
-    pub fn deletes_old(&self) -> bool {
-        self.was_owned && !self.gives_up_old
     }
 
     /// Returns whether the reference comes to own the resource when the operation succeeds. The mark makes a reference
