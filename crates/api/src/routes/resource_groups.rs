@@ -155,7 +155,7 @@ async fn delete_resource_group(
 /// With `onShared` `release`, what references of other groups stand for is left alone, and nobody owns it then.
 #[utoipa::path(post, path = "/planes/radius/{plane}/resourcegroups/{group}/:delete", tag = "Resource groups",
     params(GroupPath, ApiVersion, Conditions, Preference),
-    request_body = DeleteGroup,
+    request_body = Option<DeleteGroup>,
     responses((status = 200, description = "Deleted"), UnderWay,
         (status = 204, description = "The group did not exist"),
         (status = 409, description = "An operation in the group is in progress, or some of its resources cannot be deleted",
