@@ -128,6 +128,14 @@ impl Failure {
         Reason::of(&self.code)
     }
 
+    /// Returns the resource that AWS named when it refused the request.
+    pub(crate) fn refused_for(&self) -> Option<&Identifier> {
+        self.additional_info.iter().find_map(|info| match info {
+            AdditionalInfo::CloudControlRequest(request) => request.identifier.as_ref(),
+            AdditionalInfo::CloudFormationHook(_) => None,
+        })
+    }
+
     /// Creates a failure without details.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self {

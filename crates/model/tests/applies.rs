@@ -16,8 +16,9 @@ use ucp_model::operation::{
     self, Chance, Header, Kind, Observation, OnShared, Options, ResourceWork, State, Work,
 };
 use ucp_model::{
-    ClientToken, CorrelationId, Ended, Failure, GroupId, Identifier, Lineage, Operation,
-    ProvisioningState, RefactorId, Reference, ReferenceId, Scope, Timestamp, TypeName,
+    Action, AdditionalInfo, ClientToken, CloudControlRequest, CorrelationId, Ended, Failure,
+    GroupId, Identifier, Lineage, Operation, ProvisioningState, RefactorId, Reference, ReferenceId,
+    RequestToken, Scope, Timestamp, TypeName,
 };
 use uuid::Uuid;
 
@@ -494,4 +495,52 @@ fn what_a_failed_member_refers_to_is_kept() {
         states(finished(&decide(&work, &survey))),
         ["Failed", "Skipped"]
     );
+}
+
+#[test]
+fn what_a_create_has_met_or_may_have_met_is_kept() {
+    let met = |identifier: Option<&str>| {
+        let request = CloudControlRequest {
+            request_token: RequestToken::new("token"),
+            operation: Action::Create,
+            type_name: id("new").type_name,
+            identifier: identifier.map(Identifier::new),
+        };
+        let failure = Failure::new("AlreadyExists", "There is one.")
+            .with_additional_info(vec![AdditionalInfo::CloudControlRequest(request)]);
+        child("new", Kind::Put, Some(Ended::Failed(failure)))
+    };
+    let elsewhere = ApplyMember {
+        scope: Scope::new("aws", "1234", "eu-west-1").unwrap(),
+        ..member("elsewhere", MemberGoal::Delete, &[])
+    };
+    let work = work(vec![
+        put("new", &[]),
+        member("old", MemberGoal::DeleteOwned(at(0)), &[]),
+        member("other", MemberGoal::Delete, &[]),
+        elsewhere.clone(),
+    ]);
+    let references = vec![
+        reference("old", json!({})),
+        reference("other", json!({})),
+        Reference {
+            scope: elsewhere.scope,
+            ..reference("elsewhere", json!({}))
+        },
+    ];
+    let deleted = |met: Operation| {
+        let survey = Survey {
+            references: references.clone(),
+            ..with(vec![met])
+        };
+        let decision = decide(&work, &survey);
+        started(&decision)
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(deleted(met(Some("old"))), ["other", "elsewhere"]);
+    assert_eq!(deleted(met(Some("OLD"))), ["other", "elsewhere"]);
+    assert_eq!(deleted(met(Some("third"))), ["old", "other", "elsewhere"]);
+    assert_eq!(deleted(met(None)), ["elsewhere"]);
 }

@@ -14,7 +14,7 @@ use super::step::{BUSY_RETRY, due_by};
 use super::survey::{Child, ChildGoal, Refusal, Survey};
 use super::waves::{Members, Standing, Wave};
 use super::work::GroupWork;
-use crate::{Detail, Ended, ErrorCode, Failure, Reference, Timestamp, retry};
+use crate::{Detail, Ended, ErrorCode, Failure, Identifier, Reference, Timestamp, retry};
 
 /// The maximum number of members of a set that are in progress at once.
 pub const MEMBERS_AT_ONCE: usize = 16;
@@ -233,7 +233,8 @@ impl<'a> Step<'a> {
         let references: BTreeMap<String, &Reference> = references
             .map(|reference| (reference.id.key(), reference))
             .collect();
-        let kept = self.named_by_failed(&references);
+        let mut kept = self.named_by_failed(&references);
+        kept.extend(self.met_by_failed(&references));
         let application = self.application;
         let (mut left, mut left_references) = (Vec::new(), Vec::new());
         for (index, member) in application.members.iter().enumerate() {
@@ -364,6 +365,54 @@ impl<'a> Step<'a> {
                 let failure = Failure::new(ErrorCode::DependencyFailed, message);
                 let failure = failure.with_target(member.reference.to_string());
                 kept.insert(deletes[index].id.key(), failure);
+            }
+        }
+        kept
+    }
+
+    /// Returns why to keep resources that a create of the set has met, or may have met: AWS refused it since there is one already.
+    /// By the keys of their references.
+    fn met_by_failed(
+        &self,
+        references: &BTreeMap<String, &Reference>,
+    ) -> BTreeMap<String, Failure> {
+        let members = self.application.members.iter().zip(&self.statuses);
+        let (puts, deletes): (Vec<_>, Vec<_>) =
+            members.partition(|(member, _)| matches!(member.goal, MemberGoal::Put(_)));
+        let place_of = |member: &ApplyMember| {
+            let type_name = member.reference.type_name.as_str().to_ascii_lowercase();
+            (member.scope.key(), type_name)
+        };
+        let mut creates: BTreeMap<_, Vec<(&ApplyMember, Option<&Identifier>)>> = BTreeMap::new();
+        for (member, status) in puts {
+            let failure = status.state.failure();
+            if let Some(failure) = failure.filter(|it| it.code == ErrorCode::AlreadyExists.as_str())
+            {
+                let met = (member, failure.refused_for());
+                creates.entry(place_of(member)).or_default().push(met);
+            }
+        }
+        let mut kept = BTreeMap::new();
+        for (member, _) in deletes {
+            let reference = references.get(&member.reference.key());
+            let Some(identifier) = reference.and_then(|it| it.identifier.as_ref()) else {
+                continue;
+            };
+            let mut creates = creates.get(&place_of(member)).into_iter().flatten();
+            let met =
+                creates.find(|(_, met)| met.is_none_or(|met| met.is_spelled_like(identifier)));
+            if let Some((create, met)) = met {
+                let why = match met {
+                    Some(_) => "since this has its name",
+                    None => "since there is one already, which may be this one",
+                };
+                let message = format!(
+                    "It was kept: AWS refused to create '{}' {why}. If that is its new alias, move the reference with :refactor, and apply the set again; if not, delete it first.",
+                    create.symbolic_name
+                );
+                let failure = Failure::new(ErrorCode::DependencyFailed, message);
+                let failure = failure.with_target(create.reference.to_string());
+                kept.insert(member.reference.key(), failure);
             }
         }
         kept
