@@ -134,6 +134,36 @@ async fn a_failed_create_leaves_the_old_resource_and_nothing_else(world: &World)
     }
 }
 
+/// Somebody has imported it meanwhile.
+#[apply(on_every_store)]
+async fn what_a_failed_create_has_left_stays_while_others_stand_for_it(world: &World) {
+    let old = with_vpc(world).await;
+    world.put_group("other").await;
+    let left_behind = fail(HandlerErrorCode::NotStabilized).saying("later").made();
+    fail_once(world, Action::CreateResource, left_behind);
+    let reply = replace(world, VPC, json!({"CidrBlock": "10.1.0.0/16"}), ORDERS[0]).await;
+    let reply = reply.expect(201);
+    world.hold_next_step();
+    let imported = async {
+        world.are_steps_held(1).await;
+        let mut left = world.live("AWS::EC2::VPC");
+        left.retain(|vpc| *vpc != old);
+        let tracked_by = tracked_by(VPC, "theirs").replace("/rg/", "/other/");
+        let import = json!({"trackedBy": tracked_by, "primaryIdentifier": left[0]});
+        let imported = world.post(VPC, "import", &import).await;
+        imported.expect(201);
+        world.release_steps();
+    };
+    tokio::join!(world.settle(), imported);
+    let status = world.status(&reply).await;
+    assert_eq!(status["error"]["code"], "NotStabilized", "{status}");
+    let message = status["error"]["message"].as_str().expect("a message");
+    assert!(message.contains("another reference"), "{message}");
+    assert_eq!(world.calls("DeleteResource"), 0);
+    let references = world.references().await;
+    assert_eq!(references[0]["mapsTo"]["primaryIdentifier"], old.as_str());
+}
+
 /// Types whose names AWS has once, although their identifiers are others, each with a change that replaces the resource.
 fn with_custom_names() -> [(&'static str, Value, Value); 4] {
     let service = |strategy| json!({"ServiceName": "web", "Cluster": "prod", "TaskDefinition": "t:1", "SchedulingStrategy": strategy});

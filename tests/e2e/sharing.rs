@@ -195,6 +195,35 @@ async fn a_set_does_not_delete_what_bears_a_name_that_it_declares(world: &World)
     assert_eq!(world.live("AWS::SQS::Queue").len(), 1);
 }
 
+/// Nothing tells before what name an imported queue has. Another one that the set deletes is kept too if AWS does not say which
+/// queue has the name.
+#[apply(on_every_store)]
+async fn a_set_does_not_delete_what_a_create_of_it_has_met(world: &World) {
+    const QUEUE: &str = "AWS.SQS/Queue";
+    let queue = |alias: &str, name: &str| json!({"alias": alias, "type": QUEUE, "properties": {"QueueName": name}});
+    let untracked = json!({"properties": {"QueueName": "jobs"}});
+    world.post(QUEUE, "put", &untracked).await.expect(201);
+    world.settle().await;
+    let [jobs] = &world.live("AWS::SQS::Queue")[..] else {
+        panic!("expected one queue")
+    };
+    let import = json!({"trackedBy": tracked_by(QUEUE, "a"), "primaryIdentifier": jobs, "ownedResource": true});
+    world.post(QUEUE, "import", &import).await.expect(201);
+    let reply = apply(world, json!([queue("b", "jobs")]), "Complete").await;
+    let status = world.status(&reply).await;
+    assert_eq!(status["status"], "Failed", "{status}");
+    let members = status["properties"]["resources"]
+        .as_array()
+        .expect("members");
+    let states: Vec<&Value> = members.iter().map(|it| &it["status"]).collect();
+    assert_eq!(states, ["Failed", "Skipped"], "{status}");
+    assert_eq!(members[0]["error"]["code"], "AlreadyExists", "{status}");
+    let kept = members[1]["error"]["message"].as_str().expect("why");
+    assert!(kept.contains(":refactor"), "{status}");
+    assert_eq!(world.live("AWS::SQS::Queue"), [jobs.as_str()]);
+    assert_eq!(world.calls("DeleteResource"), 0);
+}
+
 /// What another one stands for that the set neither declares nor deletes.
 #[apply(on_every_store)]
 async fn a_set_does_not_delete_what_others_stand_for(world: &World) {
@@ -358,6 +387,60 @@ async fn a_replacement_gives_up_what_others_stand_for(world: &World) {
     assert!(matches!(reply.status, 200..=202), "{}", reply.text);
     world.settle().await;
     assert_eq!(world.live(LIVE), ["createbeforedelete", "data"]);
+}
+
+/// Of two that come at once, the one that was compared with nothing starts over.
+#[apply(on_every_store)]
+async fn what_comes_in_between_is_not_contradicted(world: &World) {
+    const LOGS: &str = "AWS.Logs/LogGroup";
+    let logs = |days: u32| json!({"LogGroupName": "logs", "RetentionInDays": days});
+    let untracked = json!({"properties": logs(7)});
+    world.post(LOGS, "put", &untracked).await.expect(201);
+    world.settle().await;
+    world.hold_next_read();
+    let held = async {
+        let refused = world.put(LOGS, "b", logs(14)).await.expect(409);
+        assert!(
+            refused.text.contains("DeclaredOtherwise"),
+            "{}",
+            refused.text
+        );
+    };
+    let between = async {
+        world.is_read_held().await;
+        world.put(LOGS, "a", logs(7)).await.expect(200);
+        world.release_reads();
+    };
+    tokio::join!(held, between);
+    assert_eq!(world.calls("UpdateResource"), 0);
+    assert_eq!(owners(world).await, [("a".to_owned(), false)]);
+}
+
+/// AWS keeps the name in lower case, and the reference that stands has it so.
+#[apply(on_every_store)]
+async fn what_aws_spells_otherwise_is_not_contradicted(world: &World) {
+    let database = |name: &str, backups: u32| {
+        json!({"DBInstanceIdentifier": name, "Engine": "postgres", "DBInstanceClass": "db.t3.micro",
+            "AllocatedStorage": "20", "BackupRetentionPeriod": backups})
+    };
+    let type_name = "AWS.RDS/DBInstance";
+    world
+        .put_and_settle(type_name, "a", database("shop", 7))
+        .await;
+    let refused = world
+        .put(type_name, "b", database("Shop", 14))
+        .await
+        .expect(409);
+    assert!(
+        refused.text.contains("DeclaredOtherwise"),
+        "{}",
+        refused.text
+    );
+    assert_eq!(world.calls("UpdateResource"), 0);
+    world
+        .put(type_name, "b", database("Shop", 7))
+        .await
+        .expect(200);
 }
 
 /// Each put would undo the other one.

@@ -58,8 +58,8 @@ impl App {
         Ok(id)
     }
 
-    /// Claims the alias and records the operation in one transaction. `None` for a delete of an alias that has no
-    /// reference.
+    /// Claims the alias and records the operation in one transaction. `None` for a delete of an alias that has no reference, and
+    /// for a put that has to be compared with more references.
     pub(crate) async fn accept(
         &self,
         mut new: NewOperation,
@@ -79,7 +79,9 @@ impl App {
         let waiter = self.parts.awaiting.announce(new.id);
         let accepted = match self.parts.store.accept_operation(new).await {
             Ok(accepted) => accepted,
-            Err(ucp_store::Error::NoSuchReference) => return Ok(None),
+            Err(ucp_store::Error::NoSuchReference | ucp_store::Error::PreconditionFailed) => {
+                return Ok(None);
+            }
             Err(error) => return Err(self.refusal(error, reference.as_ref()).await),
         };
         self.parts.workers.wake();
@@ -129,6 +131,7 @@ impl App {
             identifier,
             spelled: None,
             is_referenced: false,
+            compared_with: 0,
             owned_since: None,
             resolves: None,
             options,

@@ -128,9 +128,14 @@ impl Recorded {
         self.alias.as_ref()?.reference.as_ref()
     }
 
+    /// Returns whether the alias has no reference yet.
+    pub(crate) fn is_new_alias(&self) -> bool {
+        self.alias.is_some() && self.reference().is_none()
+    }
+
     /// Returns whether the alias is new, and another reference stands for the AWS resource.
     pub(crate) fn makes_second(&self) -> bool {
-        self.alias.is_some() && self.reference().is_none() && self.target.is_referenced
+        self.is_new_alias() && self.target.is_referenced
     }
 
     /// Returns whether no operation works on the AWS resource, and no reference stands for it.

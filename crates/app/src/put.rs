@@ -67,6 +67,25 @@ pub struct PutOutcome {
     pub warnings: Vec<Warning>,
 }
 
+/// Notes how many other references to the resource a put was compared with.
+fn note_compared(new: &mut NewOperation, count: usize) {
+    if let NewWork::Resource(work) = &mut new.work {
+        work.compared_with = count;
+    }
+}
+
+/// Returns the resource of a put if a look has shown that AWS spells it otherwise.
+fn as_aws_spells(new: &NewOperation) -> Option<Target<'_>> {
+    match &new.work {
+        NewWork::Resource(work) if work.spelled.is_some() => Some(Target {
+            scope: &work.scope,
+            type_name: &work.type_name,
+            identifier: work.identifier.as_ref()?,
+        }),
+        NewWork::Resource(_) | NewWork::Group { .. } => None,
+    }
+}
+
 /// Adds to the refusal of a change without a plan that nobody has seen whether there is one.
 fn unseen(refused: Rejection) -> Rejection {
     match refused {
@@ -172,6 +191,9 @@ impl App {
             view.as_deref_mut(),
         ))
         .await?;
+        if let (None, true, Some(id)) = (planned, put.options.gives_up_shared(), &reference) {
+            Box::pin(self.judge_giving_up(&id.group, None, caller)).await?;
+        }
         if let (Some(planned), Some(view)) = (planned, &view) {
             let create = match &prospect {
                 Prospect::Create(plan) => Some(plan.as_ref()),
@@ -182,7 +204,9 @@ impl App {
         let mut change = match prospect {
             Prospect::Create(plan) => {
                 let warnings = plan.warnings.iter().map(Warning::from).collect();
-                let accepted = Box::pin(self.accept_put(new, &text, None)).await?;
+                let Some(accepted) = Box::pin(self.accept_put(new, &text, None)).await? else {
+                    return Ok(None);
+                };
                 let properties = shown(&schema, None, &declaration);
                 let operation = accepted.pending.operation;
                 return accepted_outcome(&schema, operation, properties, warnings).map(Some);
@@ -215,13 +239,17 @@ impl App {
         };
         let look = change.as_mut().and_then(|change| change.look.take());
         let accepted = Box::pin(self.accept_put(new, &text, look)).await;
-        let Accepted {
+        let accepted = match &change {
+            Some(_) => accepted?,
+            None => accepted.map_err(unseen)?,
+        };
+        let Some(Accepted {
             pending,
             reference,
             keeps_look,
-        } = match &change {
-            Some(_) => accepted?,
-            None => accepted.map_err(unseen)?,
+        }) = accepted
+        else {
+            return Ok(None);
         };
         let (operation, live, warnings) = match change {
             Some(change) if keeps_look => {
@@ -293,12 +321,11 @@ impl App {
             let lineage = alias.as_ref().zip(reference.as_ref());
             let lineage = lineage.map(|(alias, id)| alias.lineage(id, new.id));
             let recorded = self.recorded(alias, target.as_ref()).await?;
-            if let (Some(own), Some(target)) = (&reference, &target)
-                && recorded.makes_second()
-            {
-                let declared = declaration.properties();
-                self.judge_second(own, target, declared, &schema, caller)
-                    .await?;
+            let is_second = recorded.makes_second();
+            let new_alias = reference.as_ref().filter(|_| recorded.is_new_alias());
+            if let (Some(own), Some(target), true) = (new_alias, &target, is_second) {
+                let compared = self.judge_second(own, target, &declaration, &schema, caller);
+                note_compared(&mut new, compared.await?);
             }
             let digest = {
                 let (declaration, schema) = (declaration.clone(), Arc::clone(&schema));
@@ -307,7 +334,13 @@ impl App {
             };
             let desired = self.parts.pool.run_unless_quick(is_quick, digest).await?;
             let outlook = self.viewed(&mut new, recorded, &schema, Some(&desired), deadline, view);
-            Prospect::Seen(outlook.await?)
+            let outlook = outlook.await?;
+            if let (Some(own), Some(target)) = (new_alias, as_aws_spells(&new)) {
+                let compared = self.judge_second(own, &target, &declaration, &schema, caller);
+                let compared = compared.await?;
+                note_compared(&mut new, compared);
+            }
+            Prospect::Seen(outlook)
         };
         Ok(Foreseen {
             schema,
@@ -339,18 +372,18 @@ impl App {
         Ok(())
     }
 
+    /// Returns `None` if the put has to start over: another reference to the resource has come meanwhile.
     async fn accept_put(
         &self,
         new: NewOperation,
         declaration: &str,
         look: Option<NewLook>,
-    ) -> Result<Accepted, Rejection> {
+    ) -> Result<Option<Accepted>, Rejection> {
         let place = AssociatedData::Desired(new.id);
         let entropy = self.parts.entropy.as_ref();
         let sealing = &self.parts.keys.sealing;
         let desired = Sealed(sealing.seal(place, declaration.as_bytes(), entropy));
-        let accepted = self.accept(new, Some(desired), look).await?;
-        accepted.ok_or_else(|| Rejection::Internal("a put was taken for a delete".into()))
+        self.accept(new, Some(desired), look).await
     }
 
     /// Parses and checks the declaration, as far as that does not depend on live properties.

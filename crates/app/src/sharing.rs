@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-use ucp_look::contradicted;
-use ucp_model::{Reference, ReferenceId, Target, Warning};
-use ucp_schema::ResourceSchema;
+use ucp_look::{compared_with, contradicted};
+use ucp_model::{GroupId, KeptPlan, Reference, ReferenceId, Target, Warning};
+use ucp_schema::{Declaration, ResourceSchema};
+use ucp_store::rules;
 
 use crate::changes::{ChangeKind, ResourceChange};
+use crate::resource_groups::policy_lowered;
 use crate::{App, Caller, Rejection};
 
 /// How many references to what a request is about are looked at.
@@ -16,22 +17,44 @@ const REFERENCES_MAX: usize = 10_000;
 const NAMED_MAX: usize = 5;
 
 impl App {
-    /// Refuses the put that makes a second reference to a resource and contradicts the others.
+    /// Refuses the put that makes a second reference to a resource and contradicts the others. Returns how many of these there are.
     pub(crate) async fn judge_second(
         &self,
         own: &ReferenceId,
         target: &Target<'_>,
-        declared: &Value,
+        declaration: &Declaration,
         schema: &ResourceSchema,
         caller: &Caller,
-    ) -> Result<(), Rejection> {
+    ) -> Result<usize, Rejection> {
         let others = self.references_to(&[target.key()]).await?;
-        let refused = contradicted(own, declared, &others, schema, |other| {
+        let refused = contradicted(own, declaration.properties(), &others, schema, |other| {
             caller.reads_group(&other.group)
         });
         match refused {
             Some(failure) => Err(Rejection::Conflict(failure)),
-            None => Ok(()),
+            None => Ok(compared_with(others.len(), REFERENCES_MAX)),
+        }
+    }
+
+    /// Refuses to give up a reference of a group with a policy, which protects what the reference stands for: that takes the right
+    /// to approve plans, or a plan that was approved.
+    pub(crate) async fn judge_giving_up(
+        &self,
+        group: &GroupId,
+        plan: Option<&KeptPlan>,
+        caller: &Caller,
+    ) -> Result<(), Rejection> {
+        if caller.may_lower_policy(group) || plan.is_some_and(KeptPlan::is_approved) {
+            return Ok(());
+        }
+        let found = self.parts.store.get_resource_group(group).await;
+        match found.map(|group| group.body.policy()) {
+            Ok(policy) => {
+                rules::judge_forgetting(policy, true).map_err(|_| policy_lowered(group, caller))
+            }
+            // It is judged when the change is accepted.
+            Err(ucp_store::Error::NoSuchGroup) => Ok(()),
+            Err(error) => Err(error.into()),
         }
     }
 

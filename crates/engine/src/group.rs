@@ -219,6 +219,7 @@ fn work_on(child: &Child, kind: Kind, schema: Option<&ResourceSchema>) -> NewRes
         identifier,
         spelled: None,
         is_referenced: false,
+        compared_with: 0,
         owned_since,
         resolves: None,
         options: Options {
@@ -256,8 +257,8 @@ fn unknown_type(unknown: &UnknownType) -> Refusal {
 /// Translates the store's refusal of a child, or returns the error that ends the step.
 fn refusal(error: Error, group: &GroupId) -> Result<Refusal, Error> {
     let failure = match error {
-        // The next survey sees that it is released.
-        Error::Busy(_) | Error::NotOwned => return Ok(Refusal::Busy),
+        // The next survey sees that it is released, or the next try the other reference that has come meanwhile.
+        Error::Busy(_) | Error::NotOwned | Error::PreconditionFailed => return Ok(Refusal::Busy),
         Error::OwnedElsewhere(owner) => {
             let (owner, detail) = owned_elsewhere(&owner, Some(group));
             let message = format!(
@@ -284,7 +285,6 @@ fn refusal(error: Error, group: &GroupId) -> Result<Refusal, Error> {
         }
         error @ (Error::NoSuchGroup
         | Error::GroupDeleting(_)
-        | Error::PreconditionFailed
         | Error::PolicyLowered
         | Error::TooManyBindings
         | Error::LeaseLost

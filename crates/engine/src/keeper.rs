@@ -168,6 +168,7 @@ fn work(kind: Kind, leftover: &Leftover) -> NewResourceWork {
         identifier: None,
         spelled: None,
         is_referenced: false,
+        compared_with: 0,
         owned_since: None,
         marked_for: None,
         looks_only: false,

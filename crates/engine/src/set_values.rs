@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use ucp_cloud::FaultClass;
 use ucp_cpu_pool::Undone;
-use ucp_look::contradicted;
+use ucp_look::{compared_with, contradicted};
 use ucp_model::operation::group::{Child, Refusal};
 use ucp_model::operation::{GroupWork, Kind, Options, WhenShared};
 use ucp_model::{ErrorCode, Failure, Identifier, OperationId, ReferenceId, Target};
@@ -211,10 +211,11 @@ impl Stepper<'_> {
             IdentifierOutcome::Known(identifier) => Some(identifier),
             IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
         };
-        let contradicted = self.contradicted(child, identifier.as_ref(), &declaration, schema);
-        if let Some(failure) = Box::pin(contradicted).await? {
-            return Ok(Err(Refusal::Lasting(failure)));
-        }
+        let compared = self.compared(child, identifier.as_ref(), &declaration, schema);
+        let compared_with = match Box::pin(compared).await? {
+            Ok(compared_with) => compared_with,
+            Err(failure) => return Ok(Err(Refusal::Lasting(failure))),
+        };
         Ok(Ok(NewResourceWork {
             kind: Kind::Put,
             scope: child.scope.clone(),
@@ -229,6 +230,7 @@ impl Stepper<'_> {
             identifier,
             spelled: None,
             is_referenced: false,
+            compared_with,
             owned_since: None,
             resolves: None,
             options,
@@ -240,16 +242,17 @@ impl Stepper<'_> {
         }))
     }
 
-    /// Returns why the put of a member is refused that would make a second reference to its resource.
-    async fn contradicted(
+    /// Compares the put of a member with the references to its resource, and returns how many there are; or why it is refused to
+    /// make another one.
+    async fn compared(
         &self,
         child: &Child,
         identifier: Option<&Identifier>,
         declaration: &Declaration,
         schema: &ResourceSchema,
-    ) -> Result<Option<Failure>, Abandoned> {
+    ) -> Result<Result<usize, Failure>, Abandoned> {
         let Some(identifier) = identifier else {
-            return Ok(None);
+            return Ok(Ok(0));
         };
         let target = Target {
             scope: &child.scope,
@@ -264,7 +267,12 @@ impl Stepper<'_> {
         }
         let is_of_group = |other: &ReferenceId| other.group.key() == own.group.key();
         let declared = declaration.properties();
-        Ok(contradicted(own, declared, &others, schema, is_of_group))
+        Ok(
+            match contradicted(own, declared, &others, schema, is_of_group) {
+                Some(failure) => Err(failure),
+                None => Ok(compared_with(others.len(), REFERENCES_MAX)),
+            },
+        )
     }
 
     /// Returns the values that `value` refers to, or why they cannot be read now. What `may_lack` says need not be there.

@@ -35,7 +35,7 @@ pub use listing::{Lister, list};
 pub use planner::{Planned, desired};
 pub use search::{Accounts, search};
 pub use seen::Seen;
-pub use sharing::contradicted;
+pub use sharing::{compared_with, contradicted};
 
 /// Reads resources from AWS.
 pub trait Reader: Send {

@@ -46,6 +46,15 @@ pub fn contradicted(
     Some(Failure::new(ErrorCode::Conflict, message).with_details(details))
 }
 
+/// Returns how many references a declaration was compared with, of which at most `limit` were read: all that there are, if so many
+/// were.
+pub fn compared_with(read: usize, limit: usize) -> usize {
+    match read < limit {
+        true => read,
+        false => usize::MAX,
+    }
+}
+
 const CODE: &str = "DeclaredOtherwise";
 /// How many other references are compared.
 const COMPARED_MAX: usize = 20;

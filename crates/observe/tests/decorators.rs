@@ -426,6 +426,7 @@ fn put(number: u32) -> NewOperation {
             identifier: None,
             spelled: None,
             is_referenced: false,
+            compared_with: usize::MAX,
             owned_since: None,
             marked_for: None,
             looks_only: false,

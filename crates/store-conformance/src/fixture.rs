@@ -162,6 +162,7 @@ pub(super) fn put(number: u64, name: &str) -> NewOperation {
             identifier: None,
             spelled: None,
             is_referenced: false,
+            compared_with: usize::MAX,
             owned_since: None,
             marked_for: None,
             looks_only: false,

@@ -2,12 +2,12 @@
 
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Call, ReplacementPolicy, Replacing, State, WhenShared};
-use ucp_model::{Identifier, PlanPolicy, Reference, ReferenceId};
+use ucp_model::{Failure, Identifier, PlanPolicy, Reference, ReferenceId, Setback};
 use ucp_store::{Error, GroupUpdate, NewOperation, Precondition, Release};
 
 use super::fixture::{
     Engine, TERM, accept, accept_and_claim, alias, alias_in, applied, at, claim_one, correlation,
-    delete, deleted, finish, group, intent, map, on_group, operation, operation_id, put,
+    delete, deleted, finish, group, intent, map, named, on_group, operation, operation_id, put,
     resource_work, stepped, with, with_group,
 };
 use super::respelling::respelled;
@@ -69,6 +69,27 @@ pub async fn a_delete_is_refused_while_others_stand_for_the_resource(store: Engi
     forget(&store, &elsewhere).await;
     let elsewhere = delete_when_shared(4, "a", WhenShared::RefuseElsewhere);
     accept(&store, elsewhere).await;
+}
+
+/// The declarations of references that come meanwhile may be others. A reference that stands is not judged again.
+pub async fn a_second_reference_is_compared_with_all_others(store: Engine) {
+    shared(&store).await;
+    let comparing = |number, name, count| {
+        with(named(put(number, name), "x"), |new| {
+            new.compared_with = count
+        })
+    };
+    for count in 0..3 {
+        let refused = store.accept_operation(comparing(4, "d", count)).await;
+        assert!(
+            matches!(refused, Err(Error::PreconditionFailed)),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(store.get_reference(&alias("d")).await.unwrap(), None);
+    let again = accept_and_claim(&store, comparing(5, "a", 0)).await;
+    finish(&store, &again.lease, applied(&again.operation, "x", true)).await;
+    accept(&store, comparing(6, "d", 3)).await;
 }
 
 /// Who names the resource means it.
@@ -213,6 +234,47 @@ pub async fn a_delete_of_a_respelled_resource_is_refused_before_it_is_sent(store
         .await;
     assert_eq!(others(refused.unwrap_err()), [alias_in("other", "c")]);
     assert_eq!(operation(&store, 3).await, claimed.operation);
+}
+
+/// What a failed create has left is no one's until another reference comes to stand for it.
+pub async fn what_a_failed_create_has_left_stays_while_others_stand_for_it(store: Engine) {
+    with_group(&store, "rg").await;
+    with_group(&store, "other").await;
+    map(&store, 1, "a", "x", true).await;
+    let new = with(put(2, "a"), |new| {
+        new.options.replacement_policy = ReplacementPolicy::CreateBeforeDelete;
+    });
+    let claimed = accept_and_claim(&store, new).await;
+    let elsewhere = with(named(put(3, "c"), "y"), |new| {
+        new.reference = Some(alias_in("other", "c"))
+    });
+    accept(&store, elsewhere).await;
+    let undoing = stepped(&claimed.operation, |work| {
+        work.identifier = Some(Identifier::new("y"));
+        work.created = true;
+        work.replacing = Some(Replacing::Undoing {
+            old: Identifier::new("x"),
+            setback: Setback::Failed(Failure::new("NotStabilized", "later")),
+            tries: 0,
+            is_proven: true,
+        });
+        work.state = State::Submitting(intent(Call::Delete(Identifier::new("y")), None));
+    });
+    let undo = || store.commit_step(&claimed.lease, &undoing, None, at(3), TERM);
+    let refused = undo().await;
+    assert!(matches!(refused, Err(Error::Busy(_))), "{refused:?}");
+    let others_own = claim_one(&store, at(3)).await;
+    let standing = applied(&others_own.operation, "y", false);
+    finish(&store, &others_own.lease, standing).await;
+    assert_eq!(others(undo().await.unwrap_err()), [alias_in("other", "c")]);
+    forget(&store, &alias_in("other", "c")).await;
+    undo().await.unwrap();
+    // It is locked until it is gone.
+    let again = with(named(put(4, "d"), "y"), |new| {
+        new.reference = Some(alias_in("other", "d"))
+    });
+    let busy = store.accept_operation(again).await;
+    assert!(matches!(busy, Err(Error::Busy(_))), "{busy:?}");
 }
 
 /// In either order. A put that only updates it takes nothing from anybody.

@@ -77,6 +77,7 @@ async fn accept_on_resource(
     let look = work.look.as_ref();
     let look = look.filter(|look| look.basis.is_of(before));
     let policy = alias.as_ref().map(|alias| alias.policy).unwrap_or_default();
+    let made = rules::Made::by(work, before);
     let (work, reference) = rules::accept(new.id, work.clone(), alias, new.accepted_at)?;
     let target = work.target().map(|target| target.key());
     if let Some(target) = &target
@@ -104,6 +105,7 @@ async fn accept_on_resource(
         rules::judge_policy(policy, plan.as_ref())?;
         if let Some(target) = &target {
             let others = reference_row::others(transaction, target, &operation).await?;
+            rules::judge_second(&made, &others)?;
             rules::share(&mut operation, &others);
             rules::judge_others(&operation, &others)?;
         }

@@ -96,6 +96,7 @@ fn put() -> NewOperation {
             identifier: None,
             spelled: None,
             is_referenced: false,
+            compared_with: usize::MAX,
             owned_since: None,
             marked_for: None,
             looks_only: false,

@@ -65,6 +65,9 @@ pub struct NewResourceWork {
     pub owned_since: Option<Timestamp>,
     /// Whether a reference stands for the resource `identifier`, or may come to.
     pub is_referenced: bool,
+    /// How many other references to the resource the declaration of a put was compared with. One that makes a reference and finds
+    /// more is refused with [`Error::PreconditionFailed`](crate::Error::PreconditionFailed).
+    pub compared_with: usize,
     /// What becomes of a delete if other references stand for the resource.
     pub when_shared: WhenShared,
     /// Whether a delete only forgets what the reference does not own.
@@ -247,6 +250,8 @@ pub trait Operations: Send + Sync {
     ///   does not take.
     /// - [`Error::PolicyElsewhere`] for a put or a delete that the policy of another group does not take: one with a
     ///   reference to the AWS resource. This is so for children too.
+    /// - [`Error::PreconditionFailed`] for a put that makes a reference to what more references stand for than
+    ///   [its declaration was compared with](NewResourceWork::compared_with).
     /// - [`Error::Shared`] for a delete that is to be refused if other references stand for the AWS resource.
     ///
     /// The deletion of a group is accepted by [`delete_resource_group`](crate::Groups::delete_resource_group) instead,

@@ -35,7 +35,7 @@ pub use self::orders::{
     Concerned, concerned, ended_order, gone_with_instance, is_of_instance, kept, may_leave_some,
     order_of, placed, refuse_many_bindings, tagged,
 };
-pub use self::others::{Others, judge_others, share};
+pub use self::others::{Made, Others, judge_others, judge_second, share};
 pub use self::places::{places_to_judge, refuse_elsewhere};
 pub use self::plans::{
     begins_change, ended_plan, is_change, judge_forgetting, judge_policy, judge_policy_elsewhere,

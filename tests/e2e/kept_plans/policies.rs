@@ -342,3 +342,72 @@ async fn only_who_may_approve_lowers_a_policy(kind: StoreKind) {
     let lowered = change("ann", "PUT", json!("optional")).await.expect(200);
     assert_eq!(lowered.body.get("properties"), None);
 }
+
+/// To give up what is shared takes the right to approve, or a plan that was approved.
+#[apply(on_every_store)]
+async fn what_is_protected_is_given_up_by_who_may_approve(kind: StoreKind) {
+    let Some(builder) = World::builder().on(kind).await else {
+        return;
+    };
+    let grants = vec![
+        grant("ann", Role::Owner, &["/"]),
+        grant("con", Role::Contributor, &["/"]),
+    ];
+    let world = builder.granting(grants).build().await;
+    world.put_group_as("con", "rg").await;
+    world.put_group_as("con", "other").await;
+    let scope = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}");
+    let put = format!("{scope}/providers/{LOGS}/:put?{API}");
+    for reference in [
+        tracked_by(LOGS, "logs"),
+        tracked_by(LOGS, "logs").replace("/rg/", "/other/"),
+    ] {
+        let declared = json!({"trackedBy": reference, "properties": logs(7)});
+        let reply = super::call_as(&world, "con", "POST", &put, declared).await;
+        assert!(reply.status < 300, "{}", reply.text);
+        world.settle().await;
+    }
+    let policy = async |policy: &str| {
+        let body = json!({"properties": {"planPolicy": policy}});
+        let path = format!("{GROUP}?{API}");
+        let changed = super::call_as(&world, "ann", "PATCH", &path, body).await;
+        changed.expect(200);
+    };
+    let empty = json!({"mode": "Complete", "onShared": "release", "resources": []});
+    let send = async |caller: &str, action: &str, body: Value| {
+        let path = format!("{GROUP}/:{action}?{API}");
+        super::call_as(&world, caller, "POST", &path, body).await
+    };
+    let planned = async || {
+        let what_if = send("con", "whatIf", empty.clone()).await.expect(200);
+        what_if.body["properties"].clone()
+    };
+    let references = async || {
+        let path = format!("{GROUP}/resources?{API}");
+        let listed = world.call_as("con", "GET", &path, "").await.expect(200);
+        listed.body["value"].as_array().expect("a list").len()
+    };
+    policy("required").await;
+    let own = json!({"planId": planned().await["planId"]});
+    let refused = send("con", "apply", own.clone()).await.expect(403);
+    assert_eq!(refused.code(), "AuthorizationFailed", "{}", refused.text);
+    assert_eq!(references().await, 1);
+    policy("approved").await;
+    let plan = planned().await;
+    let id = super::id_of(&plan);
+    let review = format!("{}/:approve?{API}", super::path(&id));
+    super::call_as(
+        &world,
+        "ann",
+        "POST",
+        &review,
+        json!({"fingerprint": plan["fingerprint"]}),
+    )
+    .await
+    .expect(200);
+    let applied = send("con", "apply", json!({"planId": id})).await;
+    applied.expect(202);
+    world.settle().await;
+    assert_eq!(references().await, 0);
+    assert_eq!(world.live("AWS::Logs::LogGroup").len(), 1);
+}

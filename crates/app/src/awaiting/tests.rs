@@ -97,6 +97,7 @@ fn put(number: usize) -> NewOperation {
             identifier: Some(Identifier::new(number.to_string())),
             spelled: None,
             is_referenced: false,
+            compared_with: 0,
             owned_since: None,
             marked_for: None,
             looks_only: false,

@@ -296,6 +296,7 @@ impl Tables {
         let look = new.look.clone();
         let before = alias.as_ref().and_then(|alias| alias.reference.clone());
         let policy = alias.as_ref().map(|alias| alias.policy).unwrap_or_default();
+        let made = rules::Made::by(&new, before.as_ref());
         let (work, reference) = rules::accept(header.id, new, alias, now)?;
         let target = work.target().map(|target| target.key());
         let recorded = target.as_deref().map(|target| self.recorded(target));
@@ -325,6 +326,7 @@ impl Tables {
             rules::judge_policy(policy, plan.as_ref())?;
             if let Some(target) = &target {
                 let others = self.others(target, &operation);
+                rules::judge_second(&made, &others)?;
                 rules::share(&mut operation, &others);
                 rules::judge_others(&operation, &others)?;
             }

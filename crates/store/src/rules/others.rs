@@ -1,12 +1,28 @@
 //! The other references that stand for the AWS resource of an operation.
 
-use ucp_model::operation::{
-    Kind, OnShared, ReplacementPolicy, Replacing, ResourceWork, WhenShared, Work,
-};
-use ucp_model::{Operation, PlanPolicy, ReferenceId};
+use ucp_model::operation::{Kind, ReplacementPolicy, Replacing, ResourceWork, WhenShared, Work};
+use ucp_model::{Operation, PlanPolicy, Reference, ReferenceId};
 
 use super::judge_policy_elsewhere;
-use crate::{Error, SHARED_MAX};
+use crate::{Error, NewResourceWork, SHARED_MAX};
+
+/// Whether a put makes a reference.
+#[derive(Clone, Copy, Debug)]
+pub struct Made {
+    is_new: bool,
+    compared_with: usize,
+}
+
+impl Made {
+    /// Returns whether the work makes a reference beside what its alias stands for `before`.
+    pub fn by(work: &NewResourceWork, before: Option<&Reference>) -> Self {
+        let is_put = work.kind == Kind::Put && work.reference.is_some();
+        Self {
+            is_new: is_put && before.is_none(),
+            compared_with: work.compared_with,
+        }
+    }
+}
 
 /// What is recorded of the other references that stand for an AWS resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,8 +43,9 @@ pub fn judge_others(operation: &Operation, others: &Others) -> Result<(), Error>
     judge_policy_elsewhere(others.policy, operation.work.plan().is_some())?;
     match operation.work.resource() {
         Some(work) if work.kind == Kind::Delete => refuse_shared(work, &others.references),
-        // The step corrects a spelling, under which others stand for what it replaces.
-        Some(work) if replaces_owned(work) => match others.references.is_empty() {
+        // The step corrects a spelling, under which others stand for what it replaces; or others have come to stand for what a failed
+        // create has left.
+        Some(work) if takes_away(work) => match others.references.is_empty() {
             true => Ok(()),
             false => Err(Error::Shared(others.references.clone())),
         },
@@ -36,19 +53,26 @@ pub fn judge_others(operation: &Operation, others: &Others) -> Result<(), Error>
     }
 }
 
-/// Returns whether the work is about to replace a resource that its reference owns, and so to delete that.
-fn replaces_owned(work: &ResourceWork) -> bool {
-    let replaces = match &work.replacing {
-        Some(Replacing::OldFirst | Replacing::NewFirst { .. } | Replacing::OldLast { .. }) => true,
-        Some(
-            Replacing::OldGone { .. }
-            | Replacing::Lost { .. }
-            | Replacing::OldLeft { .. }
-            | Replacing::Undoing { .. },
-        )
+/// Returns whether a put is about to delete a resource: one that its reference owns, and it replaces, or one that a failed create
+/// has left.
+fn takes_away(work: &ResourceWork) -> bool {
+    match &work.replacing {
+        Some(Replacing::OldFirst | Replacing::NewFirst { .. } | Replacing::OldLast { .. }) => {
+            work.was_owned
+        }
+        Some(Replacing::Undoing { .. }) => true,
+        Some(Replacing::OldGone { .. } | Replacing::Lost { .. } | Replacing::OldLeft { .. })
         | None => false,
-    };
-    replaces && work.was_owned
+    }
+}
+
+/// Refuses the put that makes the reference `made` to what more references stand for than its declaration was compared with: each
+/// may undo what the other one declares.
+pub fn judge_second(made: &Made, others: &Others) -> Result<(), Error> {
+    match made.is_new && others.references.len() > made.compared_with {
+        true => Err(Error::PreconditionFailed),
+        false => Ok(()),
+    }
 }
 
 /// Notes the references that a put would take the resource from if it replaced that, and whether a delete leaves the resource to
@@ -61,7 +85,7 @@ pub fn share(operation: &mut Operation, others: &Others) {
         Kind::Put
             if work.was_owned && work.options.replacement_policy != ReplacementPolicy::Refuse =>
         {
-            if work.options.on_shared == OnShared::Release {
+            if work.options.gives_up_shared() {
                 // Earlier versions know only what is not owned to be left alone.
                 work.gives_up_old = !others.references.is_empty();
                 work.was_owned = others.references.is_empty();

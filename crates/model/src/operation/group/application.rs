@@ -150,6 +150,16 @@ impl Application {
             .any(|goal| !matches!(goal, MemberGoal::Put(_)))
     }
 
+    /// Returns whether it gives up what other references stand for, where it would delete or replace that.
+    pub fn gives_up_shared(&self) -> bool {
+        self.members.iter().any(|member| match &member.goal {
+            MemberGoal::Put(options) => options.gives_up_shared(),
+            MemberGoal::Delete | MemberGoal::DeleteOwned(_) => {
+                member.on_shared == OnShared::Release
+            }
+        })
+    }
+
     /// Returns how far the members are at first.
     pub fn statuses(&self) -> Vec<MemberStatus> {
         let members = self.members.iter();

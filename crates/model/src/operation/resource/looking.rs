@@ -279,6 +279,9 @@ pub(super) fn at_what_was_taken_meanwhile(step: &Step<'_>, taken: &Taken) -> Dec
     match taken.by {
         Holder::Operation(_) => step.retry(None, "another operation is changing the resource"),
         Holder::Owner(_) | Holder::Policy(_) | Holder::Shared(_) => {
+            if let Some(decision) = replacing::left_to_others(step, &taken.identifier) {
+                return decision;
+            }
             let failure =
                 taken_by_another(step, taken, "The change was sent, and may have been made.");
             step.fail(failure, "AWS names a resource that another reference has")

@@ -106,3 +106,10 @@ pub struct Options {
     /// `"requireProof": true`: fail if AWS reports success, but has dropped a part of the change.
     pub require_proof: bool,
 }
+
+impl Options {
+    /// Returns whether a put that replaces a resource gives it up if other references stand for it.
+    pub fn gives_up_shared(&self) -> bool {
+        self.on_shared == OnShared::Release && self.replacement_policy != ReplacementPolicy::Refuse
+    }
+}

@@ -261,6 +261,30 @@ fn spared(step: &Step<'_>, left: &Identifier, old: &Identifier, setback: Setback
     })
 }
 
+/// Ends without deleting what the failed create has left: another reference has come to stand for it. `None` if nothing of the kind
+/// is about to be deleted.
+pub(super) fn left_to_others(step: &Step<'_>, left: &Identifier) -> Option<Decision> {
+    let operation = step.operation;
+    let (old, setback) = match (&operation.replacing, &operation.state) {
+        (Some(Replacing::NewFirst { old, .. }), State::Salvaging(_, setback)) if left != old => {
+            (old, setback.clone())
+        }
+        (Some(Replacing::Undoing { old, setback, .. }), _) => (old, setback.clone()),
+        _ => return None,
+    };
+    let message = format!(
+        "{} The create left '{left}' in AWS. It was not deleted, since another reference stands for it by now. '{old}' was left as it was.",
+        as_sentence(&setback.failure().message),
+    );
+    let setback = setback.told_as(message);
+    Some(keep(
+        step,
+        old,
+        setback,
+        "another reference stands for what is left",
+    ))
+}
+
 /// Ends after AWS has reported the success of the create, and has named what there was.
 fn names_old(step: &Step<'_>, old: &Identifier) -> Decision {
     let message = format!("AWS reports that the create succeeded, but names '{old}'.");

@@ -376,15 +376,16 @@ impl ResourceWork {
     }
 
     /// Returns the AWS resource it works on, if AWS has told which one it is since the operation was accepted: it spells the
-    /// identifier otherwise, or has refused a create because of a resource that it names. Nobody has checked yet whether
-    /// the operation may work on that one.
+    /// identifier otherwise, or has refused a create because of a resource that it names. So it is with what a failed create has
+    /// left. Nobody has checked yet whether the operation may work on that one.
     pub fn unchecked_target(&self) -> Option<Target<'_>> {
         let is_told = self.spelled.is_some() || self.named;
         // What it replaces was spelled otherwise, and another one is being created beside that.
         let replaces_respelled =
             self.spelled.is_some() && matches!(self.replacing, Some(Replacing::NewFirst { .. }));
+        let undoes = matches!(self.replacing, Some(Replacing::Undoing { .. }));
         self.held()
-            .filter(|_| is_told && !self.created || replaces_respelled)
+            .filter(|_| is_told && !self.created || replaces_respelled || undoes)
     }
 
     /// Returns the work with the identifier and the mark of the resource that was found, if either was unknown.
