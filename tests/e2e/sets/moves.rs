@@ -287,6 +287,38 @@ async fn what_refers_to_it_stays_as_it_is(world: &World) {
     assert_eq!(changes(world), sent);
 }
 
+/// An identifier may be that of another member, which moves too, or have it as a part.
+#[apply(on_every_store)]
+async fn what_is_named_by_another_member_moves_with_it(world: &World) {
+    let stack = |bucket_alias: &str, policy: &str, stage: &str| {
+        complete(json!([
+            bucket(bucket_alias, "data"),
+            {"alias": policy, "type": "AWS.S3/BucketPolicy", "properties": {
+                "Bucket": {"$reference": bucket_alias}, "PolicyDocument": {"Statement": []}}},
+            {"alias": "api", "type": "AWS.ApiGateway/RestApi", "properties": {"Name": "api"}},
+            {"alias": "deployed", "type": "AWS.ApiGateway/Deployment", "properties": {
+                "RestApiId": {"$reference": "api#/RestApiId"}}},
+            {"alias": stage, "type": "AWS.ApiGateway/Stage", "properties": {
+                "RestApiId": {"$reference": "api#/RestApiId"}, "StageName": "prod",
+                "DeploymentId": {"$reference": "deployed#/DeploymentId"}}},
+        ]))
+    };
+    let before = stack("a", "p", "s");
+    let reply = send(world, "apply", &before).await.expect(202);
+    let end = ended(world, &reply).await;
+    assert_eq!(end["status"], "Succeeded", "{end}");
+    let sent = changes(world);
+    let after = stack("b", "q", "t");
+    let reply = send(world, "apply", &after).await.expect(202);
+    let end = ended(world, &reply).await;
+    assert_eq!(end["status"], "Succeeded", "{end}");
+    let moved = end["properties"]["resources"].as_array().expect("members");
+    let moved = moved.iter().filter(|it| it.get("movedFrom").is_some());
+    assert_eq!(moved.count(), 3, "{end}");
+    assert_eq!(changes(world), sent);
+    assert_eq!(aliases(world).await, ["deployed", "api", "t", "b", "q"]);
+}
+
 #[apply(on_every_store)]
 async fn a_crash_anywhere_moves_it_or_not(kind: StoreKind) {
     let points = crash_everywhere(kind, async |world| {
