@@ -420,6 +420,37 @@ async fn a_cancel_that_aws_refuses_is_not_asked_for_at_each_poll(world: &World) 
     assert!((2..=50).contains(&cancels), "{cancels} in three hours");
 }
 
+/// It is given up within minutes once nothing of ours is in the way.
+#[apply(on_every_store)]
+async fn an_update_waits_for_what_another_operation_does_to_what_it_names(world: &World) {
+    const SUBNET: &str = "AWS.EC2/Subnet";
+    world
+        .put_and_settle(VPC, "net", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
+    let vpc = world.live("AWS::EC2::VPC").remove(0);
+    let subnet = |is_public: bool| json!({"VpcId": vpc, "CidrBlock": "10.0.1.0/24", "MapPublicIpOnLaunch": is_public});
+    world.put_and_settle(SUBNET, "a", subnet(false)).await;
+    let minutes = 10 * 60_000;
+    let slow = Effect::Latency {
+        least_millis: minutes,
+        most_millis: minutes,
+    };
+    let slow = fault(slow).on(Action::UpdateResource);
+    world.aws.add_fault(slow.of_type("AWS::EC2::Subnet"));
+    let conflict = fail(HandlerErrorCode::ResourceConflict).saying("Not now.");
+    let conflict = fault(conflict).on(Action::UpdateResource);
+    world.aws.add_fault(conflict.of_type("AWS::EC2::VPC"));
+    let changed = world.put(SUBNET, "a", subnet(true)).await;
+    let declared = json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false});
+    let refused = world.put(VPC, "net", declared).await;
+    world.settle().await;
+    let (changed, refused) = (world.status(&changed).await, world.status(&refused).await);
+    assert_eq!(changed["status"], "Succeeded", "{changed}");
+    assert_eq!(refused["error"]["code"], "ResourceConflict", "{refused}");
+    let ended = |status: &Value| status["endTime"].as_str().expect("an end").to_owned();
+    assert!(ended(&refused) > ended(&changed), "{refused} {changed}");
+}
+
 /// Defect 4: the request that has our token is followed.
 #[apply(on_every_store)]
 async fn the_request_that_a_conflict_names_is_followed(world: &World) {

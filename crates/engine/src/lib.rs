@@ -14,6 +14,7 @@ mod forecasts;
 mod foreseeing;
 mod governor;
 mod group;
+mod in_the_way;
 mod keeper;
 mod known_plans;
 mod leasing;

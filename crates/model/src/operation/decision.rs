@@ -80,6 +80,31 @@ impl Observation {
 }
 
 impl Observation {
+    /// Returns whether AWS has refused a change because of another one, or says so.
+    pub fn is_conflict(&self) -> bool {
+        match self {
+            Observation::Submitted(Ok(progress)) | Observation::Polled(Ok(progress)) => matches!(
+                progress.status,
+                ProgressStatus::Failed {
+                    code: HandlerErrorCode::ResourceConflict,
+                    ..
+                }
+            ),
+            Observation::Submitted(Err(_))
+            | Observation::Polled(Err(_))
+            | Observation::Claimed
+            | Observation::GivenUp
+            | Observation::Unprepared(_)
+            | Observation::Looked(..)
+            | Observation::Read(_)
+            | Observation::CancelAsked(_)
+            | Observation::Listed(_)
+            | Observation::Searched(_)
+            | Observation::Taken(_)
+            | Observation::Surveyed(_) => false,
+        }
+    }
+
     /// Returns whether AWS has refused a change for lack of a permission.
     pub fn is_denied(&self) -> bool {
         match self {

@@ -23,7 +23,7 @@ pub use application::{
 pub use apply::MEMBERS_AT_ONCE;
 pub use decide::decide;
 pub use decision::{Decision, Finish, Moved, Next};
-pub use naming::is_of_tags;
+pub use naming::{are_related, is_of_tags};
 pub use step::CHILDREN_AT_ONCE;
 pub(super) use step::given_up;
 pub use survey::{Child, ChildGoal, Refusal, Survey};

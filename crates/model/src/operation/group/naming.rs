@@ -38,6 +38,18 @@ impl<'a> Names<'a> {
     }
 }
 
+/// Returns whether the live properties of one reference name the resource of the other.
+pub fn are_related(one: &Reference, other: &Reference) -> bool {
+    let is_named = |named: &Reference, by: &Reference| {
+        named.identifier.as_ref().is_some_and(|identifier| {
+            let mut names = Names::default();
+            names.insert(identifier.as_str(), 0);
+            !names.named_in(by).is_empty()
+        })
+    };
+    is_named(one, other) || is_named(other, one)
+}
+
 /// Returns whether a member of a model is a name of the resource itself: it is called after the type, such as the `BucketName` of
 /// a bucket and its `Arn`, or it is the identifier.
 fn is_own_name(name: &str, member: &Value, reference: &Reference) -> bool {

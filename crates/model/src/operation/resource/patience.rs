@@ -20,6 +20,7 @@ impl Retrying {
         let named_before = named_before.filter(|before| before.class == class);
         let is_explained = |failure: &Failure| names_what_is_in_the_way(&failure.message);
         let is_awaited = !is_conflict
+            || step.operation.in_the_way.is_some()
             || is_explained(&failure)
             || named_before.is_some_and(|before| is_explained(&before.failure));
         let bound = class.bound_of(action, is_awaited)?;

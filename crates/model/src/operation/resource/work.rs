@@ -17,8 +17,8 @@ use super::sightings::Sightings;
 use super::state::State;
 use super::tries::{Retrying, Tries};
 use crate::{
-    Action, Creation, Ended, Failure, Identifier, Lineage, Ownership, PlanUse, ProvisioningState,
-    ReferenceId, Scope, Target, Timestamp, TypeName, UnknownCreate, Warning,
+    Action, Creation, Ended, Failure, Identifier, Lineage, OperationId, Ownership, PlanUse,
+    ProvisioningState, ReferenceId, Scope, Target, Timestamp, TypeName, UnknownCreate, Warning,
 };
 
 /// The goal of an operation on a resource.
@@ -194,6 +194,10 @@ pub struct ResourceWork {
     /// When a role or a policy of the account last changed under the same group, as far as it was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions_changed_at: Option<Timestamp>,
+    /// The operation on a resource that this one names, or that names it, if one was under way when AWS last refused an update because
+    /// of another change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_the_way: Option<OperationId>,
     /// How long AWS may take for each change.
     #[serde(default, skip_serializing_if = "TimeLimits::is_unknown")]
     pub time_limits: TimeLimits,
@@ -294,6 +298,7 @@ impl ResourceWork {
             searched: None,
             cancel_asked: None,
             permissions_changed_at: None,
+            in_the_way: None,
             time_limits: TimeLimits::default(),
             forecast: Forecast::default(),
             changes: Vec::new(),
