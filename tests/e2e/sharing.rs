@@ -332,6 +332,11 @@ async fn a_set_gives_up_what_others_stand_for(world: &World) {
         let status = world.status(&reply).await;
         assert_eq!(status["status"], "Succeeded", "{status}");
         assert!(world.references().await.is_empty());
+        // It was put, in a group that the caller may change.
+        let theirs = format!("{}?{API_VERSION}", elsewhere("c"));
+        let heir = world.call("GET", &theirs, "").await.expect(200);
+        assert_eq!(heir.body["ownedResource"], true, "{}", heir.text);
+        world.call("PATCH", &theirs, &released).await.expect(200);
     }
     assert_eq!(world.live(LIVE), ["data"]);
     assert_eq!(world.calls("DeleteResource"), 0);
@@ -357,6 +362,10 @@ async fn a_group_gives_up_what_others_stand_for(world: &World) {
     assert_eq!(world.live(LIVE), ["data"]);
     let group = format!("{GROUP}?{API_VERSION}");
     world.call("GET", &group, "").await.expect(404);
+    let heir = world
+        .call("GET", &format!("{}?{API_VERSION}", elsewhere("c")), "")
+        .await;
+    assert_eq!(heir.expect(200).body["ownedResource"], true);
 }
 
 /// The reference goes on to the new one, and the old one is left to the others.
@@ -380,6 +389,8 @@ async fn a_replacement_gives_up_what_others_stand_for(world: &World) {
     world.settle().await;
     assert_eq!(world.live(LIVE), ["data", "deletebeforecreate"]);
     assert_eq!(world.calls("DeleteResource"), 0);
+    let both = [("a".to_owned(), true), ("b".to_owned(), true)];
+    assert_eq!(owners(world).await, both);
     // Nobody else stands for the new one, so that is replaced as ever.
     let reply = world
         .post(BUCKET, "put", &body("createBeforeDelete", "release"))

@@ -67,7 +67,18 @@ impl App {
             OnShared::Refuse => Task::Delete,
             OnShared::Release => Task::DeleteUnshared,
         };
-        let new = self.new_group_operation(id, task, caller);
+        let mut new = self.new_group_operation(id, task, caller);
+        if on_shared == OnShared::Release {
+            let references = self.parts.store.list_references(id, None, None, usize::MAX);
+            let references = match references.await {
+                Err(ucp_store::Error::NoSuchGroup) => return Ok(DeleteGroupOutcome::AlreadyGone),
+                other => other?,
+            };
+            let going = references.iter().map(|reference| reference.id.key());
+            let going: BTreeSet<String> = going.collect();
+            let heirs = self.heirs(references.iter(), &going, caller);
+            new.set_heirs(heirs.await?);
+        }
         let waiter = self.parts.awaiting.announce(new.id);
         // The store says what there is to be judged, and accepts the deletion only if it still owns no more than that.
         let mut deletable = match caller.rights.change_everything() {
@@ -164,6 +175,7 @@ impl App {
             group,
             task,
             declared: None,
+            heirs: BTreeMap::new(),
         };
         self.new_operation(id, work, caller)
     }

@@ -132,6 +132,7 @@ impl App {
             spelled: None,
             is_referenced: false,
             compared_with: 0,
+            heir: None,
             owned_since: None,
             resolves: None,
             options,

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -180,7 +180,7 @@ impl App {
             declaration,
             default_tags: _,
             text,
-            new,
+            mut new,
             prospect,
         } = Box::pin(self.foresee(
             put,
@@ -191,8 +191,11 @@ impl App {
             view.as_deref_mut(),
         ))
         .await?;
-        if let (None, true, Some(id)) = (planned, put.options.gives_up_shared(), &reference) {
-            Box::pin(self.judge_giving_up(&id.group, None, caller)).await?;
+        if let (true, Some(id)) = (put.options.gives_up_shared(), &reference) {
+            if planned.is_none() {
+                Box::pin(self.judge_giving_up(&id.group, None, caller)).await?;
+            }
+            Box::pin(self.note_heir(&mut new, id, caller)).await?;
         }
         if let (Some(planned), Some(view)) = (planned, &view) {
             let create = match &prospect {
@@ -369,6 +372,20 @@ impl App {
             let judge = create_judge(&declaration, &schema, &put.scope, put.options);
             self.parts.pool.run_unless_quick(is_quick, judge).await??;
         }
+        Ok(())
+    }
+
+    /// Notes who comes to own what the put replaces, if it gives that up to others.
+    async fn note_heir(
+        &self,
+        new: &mut NewOperation,
+        id: &ReferenceId,
+        caller: &Caller,
+    ) -> Result<(), Rejection> {
+        let reference = self.parts.store.get_reference(id).await?;
+        let own = BTreeSet::from([id.key()]);
+        let heirs = self.heirs(reference.iter(), &own, caller);
+        new.set_heirs(heirs.await?);
         Ok(())
     }
 

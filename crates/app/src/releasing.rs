@@ -1,5 +1,7 @@
 //! References that are given up: what they stand for is left alone.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use ucp_access::Right;
 use ucp_model::{Reference, ReferenceId, Target};
 use ucp_store::{Error, Release};
@@ -71,15 +73,7 @@ impl App {
     ) -> Result<Option<Reference>, Rejection> {
         let targets = [target.key()];
         let others = self.parts.store.references_to(&targets, HEIRS_MAX).await?;
-        let may_own = |other: &Reference| {
-            let action = "System.Resources/resourceGroups/write";
-            let is_put = other.baseline.is_some() && other.operation.is_none();
-            let may_write = caller.judge_group(Right::Write, &other.id.group, action);
-            // Its orders take away what they have made.
-            let is_of_instance = instance_of(&other.id, &other.tags).is_some();
-            let is_other = other.id.key() != own.key();
-            is_put && is_other && !is_of_instance && may_write.is_ok()
-        };
+        let may_own = |other: &Reference| may_own(other, caller) && other.id.key() != own.key();
         for other in others.into_iter().filter(may_own) {
             match self.parts.store.get_resource_group(&other.id.group).await {
                 Ok(group) if group.body.deletion.is_none() => return Ok(Some(other)),
@@ -90,4 +84,41 @@ impl App {
         }
         Ok(None)
     }
+
+    /// Returns which references may own what the references `given_up` stand for once these do not, by the keys of these. None of
+    /// `going` is among them.
+    pub(crate) async fn heirs(
+        &self,
+        given_up: impl Iterator<Item = &Reference>,
+        going: &BTreeSet<String>,
+        caller: &Caller,
+    ) -> Result<BTreeMap<String, ReferenceId>, Rejection> {
+        let owned = given_up.filter(|reference| reference.owned);
+        let owned = owned.filter_map(|reference| Some((reference.target()?.key(), reference)));
+        let owned: BTreeMap<String, &Reference> = owned.collect();
+        let targets: Vec<String> = owned.keys().cloned().collect();
+        let limit = HEIRS_MAX.saturating_mul(targets.len());
+        let mut heirs = BTreeMap::new();
+        for other in self.parts.store.references_to(&targets, limit).await? {
+            let target = other.target().map(|target| target.key());
+            let own = target.and_then(|target| owned.get(&target));
+            if let Some(own) = own.filter(|_| may_own(&other, caller))
+                && !going.contains(&other.id.key())
+            {
+                heirs.entry(own.id.key()).or_insert(other.id);
+            }
+        }
+        Ok(heirs)
+    }
+}
+
+/// Returns whether a reference may come to own its resource because the caller gives up another one to that: it is idle, was put, and
+/// is in a group that they may change.
+fn may_own(other: &Reference, caller: &Caller) -> bool {
+    let action = "System.Resources/resourceGroups/write";
+    let is_put = other.baseline.is_some() && other.operation.is_none();
+    let may_write = caller.judge_group(Right::Write, &other.id.group, action);
+    // Its orders take away what they have made.
+    let is_of_instance = instance_of(&other.id, &other.tags).is_some();
+    is_put && !is_of_instance && may_write.is_ok()
 }

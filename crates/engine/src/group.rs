@@ -9,7 +9,7 @@ use ucp_model::operation::{
     shared_elsewhere,
 };
 use ucp_model::{
-    ChangeKind, ErrorCode, Failure, GroupId, MAX_TAGS, OperationId, PlanUse, Register,
+    ChangeKind, ErrorCode, Failure, GroupId, MAX_TAGS, OperationId, PlanUse, ReferenceId, Register,
 };
 use ucp_schema::{ResourceSchema, UnknownType};
 use ucp_store::{Error, NewOperation, NewResourceWork, NewWork};
@@ -106,6 +106,7 @@ impl Stepper<'_> {
         };
         let work = NewResourceWork {
             when_shared: self.when_shared(&child),
+            heir: self.heir_of(&child),
             forgets_unowned: self.is_order(),
             plan: self.plan_of(&child),
             reference_tags: self.tags_of(work.kind),
@@ -147,6 +148,12 @@ impl Stepper<'_> {
             }
             (Some(Task::Import(_) | Task::Apply(_)) | None, _) => WhenShared::Refuse,
         }
+    }
+
+    /// Returns who comes to own what a child gives up to others.
+    fn heir_of(&self, child: &Child) -> Option<ReferenceId> {
+        let work = self.claimed.operation.work.group()?;
+        work.heirs.get(&child.reference.key()).cloned()
     }
 
     /// Returns whether the operation carries out an order. Such a one takes away only what is owned.
@@ -220,6 +227,7 @@ fn work_on(child: &Child, kind: Kind, schema: Option<&ResourceSchema>) -> NewRes
         spelled: None,
         is_referenced: false,
         compared_with: 0,
+        heir: None,
         owned_since,
         resolves: None,
         options: Options {

@@ -169,6 +169,7 @@ fn work(kind: Kind, leftover: &Leftover) -> NewResourceWork {
         spelled: None,
         is_referenced: false,
         compared_with: 0,
+        heir: None,
         owned_since: None,
         marked_for: None,
         looks_only: false,

@@ -231,6 +231,7 @@ impl Stepper<'_> {
             spelled: None,
             is_referenced: false,
             compared_with,
+            heir: None,
             owned_since: None,
             resolves: None,
             options,

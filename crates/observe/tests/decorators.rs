@@ -427,6 +427,7 @@ fn put(number: u32) -> NewOperation {
             spelled: None,
             is_referenced: false,
             compared_with: usize::MAX,
+            heir: None,
             owned_since: None,
             marked_for: None,
             looks_only: false,

@@ -209,10 +209,16 @@ pub async fn what_a_live_deployment_has_moved_is_taken_back(store: Engine) {
     }];
     new.deploy = Some(NewOperation {
         work: match deployment(7, 1).work {
-            NewWork::Group { task, declared, .. } => NewWork::Group {
+            NewWork::Group {
+                task,
+                declared,
+                heirs,
+                ..
+            } => NewWork::Group {
                 group: group("web"),
                 task,
                 declared,
+                heirs,
             },
             other @ NewWork::Resource(_) => other,
         },

@@ -163,6 +163,7 @@ pub(super) fn put(number: u64, name: &str) -> NewOperation {
             spelled: None,
             is_referenced: false,
             compared_with: usize::MAX,
+            heir: None,
             owned_since: None,
             marked_for: None,
             looks_only: false,
@@ -218,6 +219,7 @@ pub(super) fn on_group(number: u64, name: &str, task: Task) -> NewOperation {
             group: group(name),
             task,
             declared: None,
+            heirs: BTreeMap::new(),
         },
         ..put(number, "-")
     }

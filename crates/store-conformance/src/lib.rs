@@ -116,6 +116,8 @@ macro_rules! conformance {
             sharing {
                 a_second_reference_is_compared_with_all_others
                 what_a_failed_create_has_left_stays_while_others_stand_for_it
+                what_an_operation_gives_up_is_passed_on
+                nobody_inherits_of_an_operation_whose_group_is_being_deleted
                 a_delete_is_refused_while_others_stand_for_the_resource
                 what_is_named_is_deleted_for_all
                 what_is_shared_or_not_owned_is_forgotten_by_an_order

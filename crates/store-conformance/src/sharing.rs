@@ -3,12 +3,12 @@
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Call, ReplacementPolicy, Replacing, State, WhenShared};
 use ucp_model::{Failure, Identifier, PlanPolicy, Reference, ReferenceId, Setback};
-use ucp_store::{Error, GroupUpdate, NewOperation, Precondition, Release};
+use ucp_store::{Error, FinishOperation, GroupUpdate, NewOperation, Precondition, Release};
 
 use super::fixture::{
-    Engine, TERM, accept, accept_and_claim, alias, alias_in, applied, at, claim_one, correlation,
-    delete, deleted, finish, group, intent, map, named, on_group, operation, operation_id, put,
-    resource_work, stepped, with, with_group,
+    Engine, TERM, accept, accept_and_claim, alias, alias_in, applied, at, baseline, claim_one,
+    correlation, delete, deleted, finish, group, intent, map, named, on_group, operation,
+    operation_id, put, resource_work, stepped, with, with_group,
 };
 use super::respelling::respelled;
 
@@ -321,6 +321,64 @@ fn releasing(reference: &Reference, heir: Option<Reference>) -> Release {
         correlation_id: correlation(),
         at: at(20),
     }
+}
+
+/// The heir comes to own it, if it was put and stands for it, and its group is not being deleted.
+pub async fn what_an_operation_gives_up_is_passed_on(store: Engine) {
+    shared(&store).await;
+    let heir = alias_in("other", "c");
+    let give_up = |number, name| {
+        with(delete(number, name), |new| {
+            new.when_shared = WhenShared::Forget;
+            new.heir = Some(heir.clone());
+        })
+    };
+    let owns = async |id: &ReferenceId| store.get_reference(id).await.unwrap().unwrap().owned;
+    let baseline = baseline("declared");
+    let put_again = with(put(4, "c"), |new| new.reference = Some(heir.clone()));
+    let claimed = accept_and_claim(&store, put_again).await;
+    let applied = FinishOperation {
+        baseline: Some(baseline.clone()),
+        ..applied(&claimed.operation, "x", false)
+    };
+    finish(&store, &claimed.lease, applied).await;
+    // What it does not own it cannot pass on.
+    let claimed = accept_and_claim(&store, give_up(5, "b")).await;
+    finish(&store, &claimed.lease, deleted(&claimed.operation)).await;
+    assert!(!owns(&heir).await);
+    let events = async || store.list_events(&heir).await.unwrap().len();
+    let before = events().await;
+    let claimed = accept_and_claim(&store, give_up(6, "a")).await;
+    assert_eq!(resource_work(&claimed.operation).warnings.len(), 1);
+    finish(&store, &claimed.lease, deleted(&claimed.operation)).await;
+    assert_eq!(store.get_reference(&alias("a")).await.unwrap(), None);
+    assert!(owns(&heir).await);
+    assert_eq!(events().await, before + 1);
+}
+
+/// It would be deleted with the group.
+pub async fn nobody_inherits_of_an_operation_whose_group_is_being_deleted(store: Engine) {
+    shared(&store).await;
+    let heir = alias_in("other", "c");
+    let put_again = with(put(4, "c"), |new| new.reference = Some(heir.clone()));
+    let claimed = accept_and_claim(&store, put_again).await;
+    let applied = FinishOperation {
+        baseline: Some(baseline("declared")),
+        ..applied(&claimed.operation, "x", false)
+    };
+    finish(&store, &claimed.lease, applied).await;
+    let give_up = with(delete(5, "a"), |new| {
+        new.when_shared = WhenShared::Forget;
+        new.heir = Some(heir.clone());
+    });
+    let claimed = accept_and_claim(&store, give_up).await;
+    let deletion = on_group(6, "other", Task::Delete);
+    let always = Precondition::default();
+    let accepted = store.delete_resource_group(deletion, &always, None).await;
+    accepted.unwrap();
+    finish(&store, &claimed.lease, deleted(&claimed.operation)).await;
+    let heir = store.get_reference(&heir).await.unwrap().unwrap();
+    assert!(!heir.owned);
 }
 
 /// It is left alone, and the heir owns it, if it is as it was read and stands for it.

@@ -30,6 +30,7 @@ pub(crate) async fn accept(
             group,
             task,
             declared,
+            heirs,
         } => {
             let group = groups::hold(transaction, group).await?;
             // Of two concurrent ones, a unique index lets one through.
@@ -43,7 +44,10 @@ pub(crate) async fn accept(
                 return Err(Error::Busy(running).into());
             }
             let policy = by.policy(&group);
-            let work = GroupWork::new(group.id, task.clone(), 0);
+            let work = GroupWork {
+                heirs: heirs.clone(),
+                ..GroupWork::new(group.id, task.clone(), 0)
+            };
             let operation = Operation {
                 header: new.header(),
                 work: Work::Group(Box::new(work)),

@@ -116,6 +116,7 @@ impl Groups for Sql {
         let NewWork::Group {
             group: id,
             task: task @ (Task::Delete | Task::DeleteUnshared),
+            heirs,
             ..
         } = &deletion.work
         else {
@@ -157,7 +158,10 @@ impl Groups for Sql {
                 delete(&mut tx, id, &deletion.header()).await?;
                 return Ok(GroupDeletion::Removed);
             }
-            let work = GroupWork::new(group.id, task.clone(), members.owned);
+            let work = GroupWork {
+                heirs: heirs.clone(),
+                ..GroupWork::new(group.id, task.clone(), members.owned)
+            };
             let operation = Operation {
                 header: deletion.header(),
                 work: Work::Group(Box::new(work)),

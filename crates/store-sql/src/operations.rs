@@ -1,8 +1,8 @@
 //! The operations. The row of an operation is also its job.
 
 use async_trait::async_trait;
-use ucp_model::operation::{GroupWork, ReplacementPolicy, ResourceWork, Work};
-use ucp_model::{GroupId, Operation, OperationId, Reference, Target, Timestamp};
+use ucp_model::operation::{GroupWork, Header, ReplacementPolicy, ResourceWork, Work};
+use ucp_model::{GroupId, Operation, OperationId, Reference, ReferenceId, Target, Timestamp};
 use ucp_store::rules::{self, Claimant};
 use ucp_store::{
     Accepted, Error, FinishOperation, Lease, LeaseTerm, LiveOperations, NewOperation,
@@ -300,6 +300,7 @@ async fn step(
     }
     match &operation.work {
         Work::Resource(work) => {
+            let heir = share_heir(transaction, work).await?;
             let reference = reference_of(transaction, work).await?;
             if let Some(target) = &replaced {
                 reference_row::lock_all(transaction, target).await?;
@@ -315,6 +316,9 @@ async fn step(
                 let elsewhere = owned_elsewhere(transaction, &reference, work.referenced()).await?;
                 if let Some(stepped) = rules::step(&reference, work, elsewhere, now) {
                     reference_row::put(transaction, &stepped).await?;
+                    let heir =
+                        heir.filter(|_| rules::heir_of(work, &reference, Some(&stepped)).is_some());
+                    pass_on(transaction, heir, &reference, &operation.header, now).await?;
                 }
             }
             if let Some(target) = replaced {
@@ -429,6 +433,7 @@ async fn finish_on_resource(
     finish: &FinishOperation,
     target: Option<String>,
 ) -> Result<(), Abort> {
+    let heir = share_heir(transaction, work).await?;
     let reference = reference_of(transaction, work).await?;
     let deleted = target.filter(|_| rules::removes_all_references(work));
     if let Some(target) = &deleted {
@@ -439,16 +444,56 @@ async fn finish_on_resource(
     if let Some(reference) = reference {
         let id = reference.id.clone();
         let elsewhere = owned_elsewhere(transaction, &reference, work.target()).await?;
+        let before = heir.as_ref().map(|_| reference.clone());
         left = rules::end(reference, work, finish, elsewhere);
         match &left {
             Some(reference) => reference_row::put(transaction, reference).await?,
             None => reference_row::delete(transaction, &id).await?,
+        }
+        if let Some(before) = before {
+            let heir = heir.filter(|_| rules::heir_of(work, &before, left.as_ref()).is_some());
+            let header = &finish.operation.header;
+            pass_on(transaction, heir, &before, header, rules::ended_at(header)).await?;
         }
     }
     if let Some(target) = &deleted {
         reference_row::delete_idle(transaction, target).await?;
     }
     leftover_row::at_end(transaction, work, finish, left.as_ref()).await
+}
+
+/// Returns the heir of what the work may give up, and lets nobody delete its group until the transaction ends: a deletion would take
+/// along what is owned. `None` if there is none, or its group is being deleted.
+async fn share_heir(
+    transaction: &mut Transaction,
+    work: &ResourceWork,
+) -> Result<Option<ReferenceId>, Abort> {
+    let heir = work.heir.as_ref();
+    let Some(heir) = heir.filter(|_| work.forgets || work.gives_up_old) else {
+        return Ok(None);
+    };
+    let group = groups::share(transaction, &heir.group).await?;
+    Ok(groups::open(group).is_ok().then(|| heir.clone()))
+}
+
+/// Passes what the reference `before` has given up on to its heir.
+async fn pass_on(
+    transaction: &mut Transaction,
+    heir: Option<ReferenceId>,
+    before: &Reference,
+    header: &Header,
+    now: Timestamp,
+) -> Result<(), Abort> {
+    let Some(heir) = heir else {
+        return Ok(());
+    };
+    let heir = reference_row::lock(transaction, &heir).await?;
+    if let Some(heir) = heir.and_then(|heir| rules::inherited(heir, before, now)) {
+        reference_row::own(transaction, &heir).await?;
+        let event = rules::updated(&heir, &header.caller, &header.correlation_id, now);
+        events::append(transaction, &event, Some(&heir.id)).await?;
+    }
+    Ok(())
 }
 
 async fn finish_on_group(

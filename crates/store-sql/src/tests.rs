@@ -97,6 +97,7 @@ fn put() -> NewOperation {
             spelled: None,
             is_referenced: false,
             compared_with: usize::MAX,
+            heir: None,
             owned_since: None,
             marked_for: None,
             looks_only: false,
@@ -560,6 +561,7 @@ async fn keeps_others_off(store: Sql) {
             group: group(),
             task: Task::Delete,
             declared: None,
+            heirs: BTreeMap::new(),
         },
         ..another(None)
     };

@@ -50,6 +50,7 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
             spelled: None,
             is_referenced: false,
             compared_with: usize::MAX,
+            heir: None,
             owned_since: None,
             marked_for: None,
             looks_only: false,

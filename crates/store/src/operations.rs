@@ -42,6 +42,8 @@ pub enum NewWork {
         task: Task,
         /// The declarations of a set, sealed.
         declared: Option<Sealed>,
+        /// [`GroupWork::heirs`](ucp_model::operation::GroupWork::heirs).
+        heirs: BTreeMap<String, ReferenceId>,
     },
 }
 
@@ -70,6 +72,8 @@ pub struct NewResourceWork {
     pub compared_with: usize,
     /// What becomes of a delete if other references stand for the resource.
     pub when_shared: WhenShared,
+    /// The reference that comes to own the resource if it is given up to others: it has been put, and the caller may change it.
+    pub heir: Option<ReferenceId>,
     /// Whether a delete only forgets what the reference does not own.
     pub forgets_unowned: bool,
     /// Whether a put declares a name of its own.
@@ -99,6 +103,17 @@ pub struct NewResourceWork {
 }
 
 impl NewOperation {
+    /// Sets who comes to own what an operation on a group gives up to others, by the keys of the references that do.
+    pub fn set_heirs(&mut self, given: BTreeMap<String, ReferenceId>) {
+        match &mut self.work {
+            NewWork::Group { heirs, .. } => *heirs = given,
+            NewWork::Resource(work) => {
+                let own = work.reference.as_ref().map(ReferenceId::key);
+                work.heir = own.and_then(|own| given.get(&own).cloned());
+            }
+        }
+    }
+
     /// Returns the header to record. The operation is due at once.
     pub fn header(&self) -> Header {
         Header {

@@ -35,7 +35,7 @@ pub use self::orders::{
     Concerned, concerned, ended_order, gone_with_instance, is_of_instance, kept, may_leave_some,
     order_of, placed, refuse_many_bindings, tagged,
 };
-pub use self::others::{Made, Others, judge_others, judge_second, share};
+pub use self::others::{Made, Others, heir_of, inherited, judge_others, judge_second, share};
 pub use self::places::{places_to_judge, refuse_elsewhere};
 pub use self::plans::{
     begins_change, ended_plan, is_change, judge_forgetting, judge_policy, judge_policy_elsewhere,
@@ -194,6 +194,7 @@ pub fn accept(
         takes_references: reference.is_none() && new.kind == Kind::Delete && new.is_referenced,
         was_told_to_own: reference.as_ref().is_some_and(|r| r.told_to_own),
         when_shared: new.when_shared,
+        heir: new.heir,
         has_name: new.has_name,
         forgets: new.kind == Kind::Delete && new.forgets_unowned && is_unowned,
         marked_for: new.marked_for.filter(|_| needs_mark),

@@ -112,7 +112,8 @@ enum Resolve {
 pub(super) enum OnShared {
     /// Nothing: the change is refused.
     Refuse,
-    /// It is left alone, and the reference gives it up. Nobody owns it then.
+    /// It is left alone, and the reference gives it up. Another one that was put, in a group that the caller may change, owns it then,
+    /// or nobody.
     Release,
 }
 

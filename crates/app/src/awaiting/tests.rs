@@ -98,6 +98,7 @@ fn put(number: usize) -> NewOperation {
             spelled: None,
             is_referenced: false,
             compared_with: 0,
+            heir: None,
             owned_since: None,
             marked_for: None,
             looks_only: false,

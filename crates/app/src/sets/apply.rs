@@ -1,10 +1,10 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use tokio::time::Instant;
 use ucp_model::operation::group::{Application, ApplyMember, GroupState, MemberGoal, Task};
 use ucp_model::operation::{GroupWork, OnShared};
-use ucp_model::{Ended, GroupId, PlanUse, ResourceGroup, Scope};
+use ucp_model::{Ended, GroupId, PlanUse, ReferenceId, ResourceGroup, Scope};
 use ucp_seal::AssociatedData;
 use ucp_set::{Declarations, DeclaredMember, resolve};
 use ucp_store::{ApplyRefactor, NewOperation, NewWork, Sealed};
@@ -130,6 +130,10 @@ impl App {
         let plan = application.plan.map(PlanUse::whole);
         let mut new = self.new_group_operation(group, Task::Apply(application.clone()), caller);
         self.declare(&mut new, declarations)?;
+        if application.gives_up_shared() {
+            let heirs = self.heirs_of_set(&application, group, caller).await?;
+            new.set_heirs(heirs);
+        }
         let id = new.id;
         let moves = self.moves_of_set(&application, group, id, caller).await?;
         let store = &self.parts.store;
@@ -161,6 +165,32 @@ impl App {
         };
         self.group_operation_accepted(&operation, group);
         Ok(ApplyOutcome::Accepted(Box::new(operation)))
+    }
+
+    /// Returns who may own what a set gives up to others, by the keys of the references that do. What the set deletes is no heir.
+    async fn heirs_of_set(
+        &self,
+        application: &Application,
+        group: &GroupId,
+        caller: &Caller,
+    ) -> Result<BTreeMap<String, ReferenceId>, Rejection> {
+        let members = application.members.iter();
+        let deleted = members.filter(|member| !matches!(member.goal, MemberGoal::Put(_)));
+        let going: BTreeSet<String> = deleted.map(|member| member.reference.key()).collect();
+        let members = application.members.iter();
+        let giving = members.filter(|member| member.gives_up_shared());
+        let giving: BTreeSet<String> = giving.map(|member| member.reference.key()).collect();
+        let references = self
+            .parts
+            .store
+            .list_references(group, None, None, usize::MAX);
+        let references = match references.await {
+            Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
+            other => other?,
+        };
+        let references = references.iter();
+        let given_up = references.filter(|reference| giving.contains(&reference.id.key()));
+        self.heirs(given_up, &going, caller).await
     }
 
     /// Seals what is declared into an operation on a group.

@@ -336,6 +336,7 @@ fn order() -> PlaceOrder {
                 group: group(),
                 task: Task::Apply(application),
                 declared: None,
+                heirs: BTreeMap::new(),
             },
             ..put()
         }),

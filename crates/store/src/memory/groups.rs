@@ -91,6 +91,7 @@ impl Groups for Memory {
         let NewWork::Group {
             group: id,
             task: task @ (Task::Delete | Task::DeleteUnshared),
+            heirs,
             ..
         } = &deletion.work
         else {
@@ -147,7 +148,10 @@ impl Groups for Memory {
             return Ok(GroupDeletion::Removed);
         }
         let owned = references.iter().filter(|reference| reference.owned);
-        let work = GroupWork::new(group.id.clone(), task.clone(), owned.count());
+        let work = GroupWork {
+            heirs: heirs.clone(),
+            ..GroupWork::new(group.id.clone(), task.clone(), owned.count())
+        };
         let operation = Operation {
             header: deletion.header(),
             work: Work::Group(Box::new(work)),

@@ -2,8 +2,10 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use ucp_model::operation::group::Task;
-use ucp_model::operation::{GroupWork, ResourceWork, Work};
-use ucp_model::{GroupId, Operation, OperationId, PlanPolicy, ReferenceId, Target, Timestamp};
+use ucp_model::operation::{GroupWork, Header, ResourceWork, Work};
+use ucp_model::{
+    GroupId, Operation, OperationId, PlanPolicy, Reference, ReferenceId, Target, Timestamp,
+};
 
 use super::Memory;
 use super::tables::{Row, Slot, Tables, maps};
@@ -133,7 +135,8 @@ impl Operations for Memory {
                 if let Some(reference) = tables.reference_of(work)
                     && let Some(stepped) = rules::step(reference, work, owned_elsewhere, now)
                 {
-                    *reference = stepped;
+                    let before = std::mem::replace(reference, stepped.clone());
+                    tables.pass_on(&operation.header, work, (&before, Some(&stepped)), now);
                 }
                 if let Some(target) = rules::replaced(before, work) {
                     tables.remove_idle_references(&target);
@@ -172,9 +175,14 @@ impl Operations for Memory {
                     && let Some(reference) = tables.references.remove(&id.key())
                 {
                     let owned_elsewhere = tables.is_owned_elsewhere(work, work.target());
-                    if let Some(reference) = rules::end(reference, work, &finish, owned_elsewhere) {
-                        tables.references.insert(id.key(), reference);
+                    let before = reference.clone();
+                    let after = rules::end(reference, work, &finish, owned_elsewhere);
+                    if let Some(reference) = &after {
+                        tables.references.insert(id.key(), reference.clone());
                     }
+                    let header = &finish.operation.header;
+                    let at = rules::ended_at(header);
+                    tables.pass_on(header, work, (&before, after.as_ref()), at);
                 }
                 if rules::removes_all_references(work)
                     && let Some(target) = work.target().map(|target| target.key())
@@ -255,6 +263,7 @@ impl Tables {
                 group,
                 task,
                 declared,
+                heirs,
             } => {
                 self.refuse_deletion(&group)?;
                 let group = self.group(&group)?;
@@ -267,9 +276,13 @@ impl Tables {
                 if is_apply && let Some(running) = running {
                     return Err(Error::Busy(running));
                 }
+                let work = GroupWork {
+                    heirs,
+                    ..GroupWork::new(group, task, 0)
+                };
                 let operation = Operation {
                     header,
-                    work: Work::Group(Box::new(GroupWork::new(group, task, 0))),
+                    work: Work::Group(Box::new(work)),
                 };
                 let plan = self.used_plan(&operation, by)?;
                 if is_apply {
@@ -370,6 +383,26 @@ impl Tables {
         let row = live.find(|row| row.operation.work.group().is_some_and(is_meant));
         row.map(|row| row.operation.header.id)
             .or_else(|| self.deployment_of(&group.key(), None))
+    }
+
+    /// Passes what a reference gives up to others on to its heir.
+    fn pass_on(
+        &mut self,
+        header: &Header,
+        work: &ResourceWork,
+        (before, after): (&Reference, Option<&Reference>),
+        now: Timestamp,
+    ) {
+        let Some(heir) = rules::heir_of(work, before, after) else {
+            return;
+        };
+        let is_open = self.refuse_deletion(&heir.group).is_ok();
+        let recorded = self.references.get(&heir.key()).filter(|_| is_open);
+        if let Some(heir) = recorded.and_then(|it| rules::inherited(it.clone(), before, now)) {
+            let event = rules::updated(&heir, &header.caller, &header.correlation_id, now);
+            self.references.insert(heir.id.key(), heir);
+            self.events.push(event);
+        }
     }
 
     /// Refuses a step to a resource that AWS has named or respelled, if the operation may not work on it.

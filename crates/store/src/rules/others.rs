@@ -1,10 +1,10 @@
 //! The other references that stand for the AWS resource of an operation.
 
 use ucp_model::operation::{Kind, ReplacementPolicy, Replacing, ResourceWork, WhenShared, Work};
-use ucp_model::{Operation, PlanPolicy, Reference, ReferenceId};
+use ucp_model::{Operation, PlanPolicy, Reference, ReferenceId, Timestamp, Warning};
 
-use super::judge_policy_elsewhere;
-use crate::{Error, NewResourceWork, SHARED_MAX};
+use super::{judge_policy_elsewhere, update};
+use crate::{Error, NewResourceWork, ReferenceUpdate, SHARED_MAX};
 
 /// Whether a put makes a reference.
 #[derive(Clone, Copy, Debug)]
@@ -94,16 +94,62 @@ pub fn share(operation: &mut Operation, others: &Others) {
             let others = others.references.iter();
             work.shared_with = others.take(SHARED_MAX).cloned().collect();
         }
-        Kind::Delete if work.when_shared == WhenShared::Forget => {
-            work.forgets |= !others.references.is_empty();
-        }
-        Kind::Delete if work.when_shared == WhenShared::ForgetElsewhere => {
+        Kind::Delete => {
             let own = work.reference.as_ref().map(|own| own.group.key());
-            let mut others = others.references.iter();
-            work.forgets |= others.any(|other| own != Some(other.group.key()));
+            let counts = |other: &ReferenceId| match work.when_shared {
+                WhenShared::Forget => true,
+                WhenShared::ForgetElsewhere => own != Some(other.group.key()),
+                WhenShared::Refuse | WhenShared::RefuseElsewhere | WhenShared::Delete => false,
+            };
+            if others.references.iter().any(counts) {
+                work.forgets = true;
+                work.warnings.push(given_up(work.heir.as_ref()));
+            }
         }
-        Kind::Put | Kind::Delete | Kind::Import | Kind::Resolve => {}
+        Kind::Put | Kind::Import | Kind::Resolve => {}
     }
+}
+
+/// Tells that a resource is given up to others.
+fn given_up(heir: Option<&ReferenceId>) -> Warning {
+    let owner = match heir {
+        Some(heir) => format!("{heir} owns it from now on, if it still stands for it then."),
+        None => {
+            "Unless one of them owns it already, nobody does from now on. To delete it, name it: DELETE it by its AWS name."
+                .to_owned()
+        }
+    };
+    Warning {
+        code: "SharedResource".to_owned(),
+        message: format!("Other references stand for the resource, so it is left alone. {owner}"),
+        target: String::new(),
+    }
+}
+
+/// Returns the reference that comes to own what the work gives up to others: `before` owned it, and `after` does not stand for it.
+pub fn heir_of<'a>(
+    work: &'a ResourceWork,
+    before: &Reference,
+    after: Option<&Reference>,
+) -> Option<&'a ReferenceId> {
+    let is_given_up = work.forgets || work.gives_up_old;
+    let stays = after.is_some_and(|after| after.target() == before.target());
+    work.heir
+        .as_ref()
+        .filter(|_| is_given_up && before.owned && !stays)
+}
+
+/// Returns the heir as it owns from now on what `given_up` has owned; `None` if it cannot: it does not stand for that any more, was
+/// not put, or an operation works on it.
+pub fn inherited(heir: Reference, given_up: &Reference, now: Timestamp) -> Option<Reference> {
+    let target = |reference: &Reference| reference.target().map(|target| target.key());
+    let is_same = target(&heir).is_some() && target(&heir) == target(given_up);
+    let may_own = heir.operation.is_none() && heir.baseline.is_some() && !heir.owned;
+    let own = ReferenceUpdate {
+        owned: Some(true),
+        ..ReferenceUpdate::default()
+    };
+    (is_same && may_own).then(|| update(heir, own, now))
 }
 
 /// Refuses a deletion of what other references stand for.

@@ -152,12 +152,7 @@ impl Application {
 
     /// Returns whether it gives up what other references stand for, where it would delete or replace that.
     pub fn gives_up_shared(&self) -> bool {
-        self.members.iter().any(|member| match &member.goal {
-            MemberGoal::Put(options) => options.gives_up_shared(),
-            MemberGoal::Delete | MemberGoal::DeleteOwned(_) => {
-                member.on_shared == OnShared::Release
-            }
-        })
+        self.members.iter().any(ApplyMember::gives_up_shared)
     }
 
     /// Returns how far the members are at first.
@@ -174,6 +169,16 @@ impl Application {
                 next_try_at: None,
             })
             .collect()
+    }
+}
+
+impl ApplyMember {
+    /// Returns whether it gives up what other references stand for, where it would delete or replace that.
+    pub fn gives_up_shared(&self) -> bool {
+        match &self.goal {
+            MemberGoal::Put(options) => options.gives_up_shared(),
+            MemberGoal::Delete | MemberGoal::DeleteOwned(_) => self.on_shared == OnShared::Release,
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::application::{Application, Deployment, MemberStatus};
 use super::task::{ImportOutcome, Task};
-use crate::{Ended, GroupId, Order};
+use crate::{Ended, GroupId, Order, ReferenceId};
 
 /// The state of an operation on a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +50,9 @@ pub struct GroupWork {
     /// How often these could not be read.
     #[serde(default)]
     pub output_tries: u32,
+    /// The references that come to own what others stand for and it gives up, by the keys of the references that did.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub heirs: BTreeMap<String, ReferenceId>,
 }
 
 impl GroupWork {
@@ -71,6 +74,7 @@ impl GroupWork {
             output_tries: 0,
             ended_children: 0,
             outcomes: BTreeMap::new(),
+            heirs: BTreeMap::new(),
         }
     }
 

@@ -430,8 +430,8 @@ impl Class {
         }
     }
 
-    /// Returns how long an `action` of this class is put up with; `None` if it is not. `is_awaited` says whether AWS's
-    /// words name what is in the way, which ends: see [`IN_THE_WAY`].
+    /// Returns how long an `action` of this class is put up with; `None` if it is not. `is_awaited` says whether it is known what is
+    /// in the way, which ends: AWS's words name it, see [`IN_THE_WAY`], or it is an operation of ours.
     pub fn bound_of(self, action: Action, is_awaited: bool) -> Option<Bound> {
         let bound = self.bound()?;
         Some(match (self, action) {

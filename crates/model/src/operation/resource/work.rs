@@ -194,6 +194,9 @@ pub struct ResourceWork {
     /// When a role or a policy of the account last changed under the same group, as far as it was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions_changed_at: Option<Timestamp>,
+    /// The reference that comes to own the resource if this one gives it up to others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heir: Option<ReferenceId>,
     /// The operation on a resource that this one names, or that names it, if one was under way when AWS last refused an update because
     /// of another change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -298,6 +301,7 @@ impl ResourceWork {
             searched: None,
             cancel_asked: None,
             permissions_changed_at: None,
+            heir: None,
             in_the_way: None,
             time_limits: TimeLimits::default(),
             forecast: Forecast::default(),
