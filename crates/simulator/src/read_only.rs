@@ -65,7 +65,13 @@ impl Assigner<'_> {
         if let [property] = place
             && let Some(style) = identifiers::style(self.resource_type.name(), property)
         {
-            return Value::String(self.written_in(style, model));
+            let written = Value::String(self.written_in(style, model));
+            let schema = self.resource_type.subschema(place);
+            let is_list = schema.is_some_and(|schema| kind(schema) == "array");
+            return match is_list {
+                true => json!([written]),
+                false => written,
+            };
         }
         let name = place.last().map_or("", String::as_str);
         let mut value = match self.resource_type.subschema(place) {

@@ -2,6 +2,7 @@
 
 mod change;
 mod dropped;
+mod following;
 mod lists;
 mod model;
 mod moment;

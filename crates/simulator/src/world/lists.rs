@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::change::Change;
+use super::following;
 use super::moment::Moment;
 use super::mutations::check_identifier;
 use super::resource::Resource;
@@ -41,10 +42,13 @@ impl World {
         let lag = self.lag(moment, Action::GetResource, (&key.0, Some(&key.1)));
         let resources = &self.region(&key.0, moment).resources;
         match resources.shown(&key, lag.as_ref(), moment.now) {
-            Some(resource) => Ok(Reply::Resource {
-                type_name: key.0,
-                resource: resource.description(&key.1),
-            }),
+            Some(resource) => {
+                let visible = resources.visible(&key, resource, lag.as_ref(), moment.now);
+                Ok(Reply::Resource {
+                    resource: described(resource, &key.1, &visible),
+                    type_name: key.0,
+                })
+            }
             None => Err(Exception::new(
                 ExceptionCode::ResourceNotFound,
                 format!(
@@ -70,17 +74,22 @@ impl World {
         let lag = self.lag(moment, Action::ListResources, (&input.type_name, None));
         let resources = &self.region(&input.type_name, moment).resources;
         let shown = resources.shown_of_type(&input.type_name, after, lag.as_ref(), moment.now);
-        let matching = shown
-            .filter(|(_, resource)| has(resource, &wanted))
-            .map(|(key, resource)| (key, resource.description(key)));
-        let mut resources: Vec<(&str, ResourceDescription)> = matching.take(size + 1).collect();
-        let has_more = resources.len() > size;
-        resources.truncate(size);
-        let last = resources.last().filter(|_| has_more);
+        let matching =
+            shown
+                .filter(|(_, resource)| has(resource, &wanted))
+                .map(|(key, resource)| {
+                    let of_type = (input.type_name.clone(), key.to_owned());
+                    let visible = resources.visible(&of_type, resource, lag.as_ref(), moment.now);
+                    (key, described(resource, key, &visible))
+                });
+        let mut page: Vec<(&str, ResourceDescription)> = matching.take(size + 1).collect();
+        let has_more = page.len() > size;
+        page.truncate(size);
+        let last = page.last().filter(|_| has_more);
         Ok(Reply::Resources {
             type_name: input.type_name.clone(),
             next_token: last.map(|(key, _)| hex::encode(key)),
-            resources: resources.into_iter().map(|(_, listed)| listed).collect(),
+            resources: page.into_iter().map(|(_, listed)| listed).collect(),
         })
     }
 
@@ -101,7 +110,9 @@ impl World {
             caller: moment.caller,
         };
         self.faults.lag(&call, moment.entropy, chance, |lag| {
+            let mut members = following::members(type_name);
             past.hides((type_name, key), lag, moment.now)
+                || members.any(|member| past.hides((member, None), lag, moment.now))
         })
     }
 
@@ -164,6 +175,13 @@ impl World {
             let drawn = moment.entropy.fraction("simulator.lag-of-requests");
             least + most.saturating_sub(least).mul_f64(drawn)
         })
+    }
+}
+
+fn described(resource: &Resource, key: &str, visible: &Value) -> ResourceDescription {
+    ResourceDescription {
+        identifier: resource.resource_type.answered(key),
+        properties: visible.to_string(),
     }
 }
 

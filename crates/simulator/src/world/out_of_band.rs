@@ -43,7 +43,10 @@ impl World {
         let regions = self.regions.iter();
         let resources = regions.flat_map(|(caller, region)| {
             let resources = region.resources.existing().iter();
-            resources.map(move |(key, resource)| snapshot(caller, key, resource))
+            resources.map(move |(key, resource)| {
+                let visible = region.resources.visible(key, resource, None, now);
+                snapshot(caller, key, resource, visible)
+            })
         });
         resources.collect()
     }
@@ -97,7 +100,8 @@ impl World {
             }
         }
         resource.changed_at = now;
-        let patched = snapshot(&caller, &key, &resource);
+        let visible = region.resources.visible(&key, &resource, None, now);
+        let patched = snapshot(&caller, &key, &resource, visible);
         region.resources.insert(key, resource, now, entropy);
         Ok(patched)
     }
@@ -136,12 +140,17 @@ impl World {
     }
 }
 
-fn snapshot(caller: &Caller, key: &ResourceKey, resource: &Resource) -> ResourceSnapshot {
+fn snapshot(
+    caller: &Caller,
+    key: &ResourceKey,
+    resource: &Resource,
+    properties: Value,
+) -> ResourceSnapshot {
     ResourceSnapshot {
         account: caller.account.clone(),
         region: caller.region.clone(),
         type_name: key.0.clone(),
         identifier: resource.resource_type.answered(&key.1),
-        properties: resource.visible(),
+        properties,
     }
 }

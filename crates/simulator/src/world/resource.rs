@@ -3,7 +3,6 @@ use std::sync::Arc;
 use serde_json::Value;
 use ucp_model::Timestamp;
 
-use crate::request::ResourceDescription;
 use crate::resource_type::ResourceType;
 
 /// Type name and [key](ResourceType::key) of the identifier.
@@ -19,15 +18,8 @@ pub(super) struct Resource {
 }
 
 impl Resource {
-    /// Returns the properties without write-only ones.
+    /// Returns its own properties without write-only ones.
     pub(super) fn visible(&self) -> Value {
         self.resource_type.schema.without_write_only(&self.model)
-    }
-
-    pub(super) fn description(&self, key: &str) -> ResourceDescription {
-        ResourceDescription {
-            identifier: self.resource_type.answered(key),
-            properties: self.visible().to_string(),
-        }
     }
 }

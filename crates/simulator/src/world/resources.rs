@@ -1,8 +1,10 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
+use serde_json::Value;
 use ucp_model::{Entropy, Timestamp};
 
+use super::following;
 use super::names::Names;
 use super::past::Past;
 use super::resource::{Resource, ResourceKey};
@@ -75,6 +77,22 @@ impl Resources {
             Some(before) => before,
             None => self.existing.get(key),
         }
+    }
+
+    /// Returns the properties of a resource as a read shows them, which may lag: without write-only ones, and with what
+    /// follows from other resources.
+    pub(super) fn visible(
+        &self,
+        key: &ResourceKey,
+        resource: &Resource,
+        lag: Option<&Lag>,
+        now: Timestamp,
+    ) -> Value {
+        let mut visible = resource.visible();
+        following::fill(key, resource, &mut visible, |type_name| {
+            self.shown_of_type(type_name, String::new(), lag, now)
+        });
+        visible
     }
 
     /// Returns the resources of a type after the key `after` as a read shows them, which may lag.

@@ -7,6 +7,7 @@ mod aws;
 
 mod creates;
 mod faults;
+mod following;
 mod globals;
 mod identifiers;
 mod lags;
