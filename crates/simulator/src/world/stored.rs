@@ -71,39 +71,38 @@ fn fill<'a>(
     }
 }
 
-/// Writes sets in an order of its own, and policy documents in an equivalent form.
+/// Writes sets in an order of its own, and policy documents in an equivalent form. What the schema describes keeps its shape: the
+/// `Statement` of a web ACL is no policy's.
 pub(super) fn restate(resource_type: &ResourceType, model: &mut Value) {
     if let Some(document) = resource_type.schema.document().as_object() {
-        reorder(resource_type, document, model);
+        restate_described(resource_type, document, model);
     }
-    restate_policies(model);
 }
 
-/// Reverses the order of the lists whose order means nothing to AWS.
-fn reorder(resource_type: &ResourceType, schema: &Map<String, Value>, value: &mut Value) {
-    match value {
-        Value::Object(members) => {
-            let properties = schema.get("properties").and_then(Value::as_object);
-            for (name, property) in properties.into_iter().flatten() {
-                if let Some(member) = members.get_mut(name)
-                    && let Some(property) = resource_type.resolve(property)
-                {
-                    reorder(resource_type, property, member);
+fn restate_described(resource_type: &ResourceType, schema: &Map<String, Value>, value: &mut Value) {
+    match (value, schema.get("properties"), schema.get("items")) {
+        (Value::Object(members), Some(Value::Object(properties)), _) => {
+            for (name, member) in members {
+                let property = properties.get(name);
+                match property.and_then(|property| resource_type.resolve(property)) {
+                    Some(property) => restate_described(resource_type, property, member),
+                    None => restate_policies(member),
                 }
             }
         }
-        Value::Array(items) => {
-            let of_items = schema.get("items");
-            if let Some(of_items) = of_items.and_then(|of_items| resource_type.resolve(of_items)) {
-                for item in items.iter_mut() {
-                    reorder(resource_type, of_items, item);
+        (Value::Array(items), _, of_items) => {
+            let of_items = of_items.and_then(|of_items| resource_type.resolve(of_items));
+            for item in items.iter_mut() {
+                match of_items {
+                    Some(of_items) => restate_described(resource_type, of_items, item),
+                    None => restate_policies(item),
                 }
             }
             if schema.get("insertionOrder") == Some(&Value::Bool(false)) {
                 items.sort_by_cached_key(|item| Reverse(item.to_string()));
             }
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        (value, ..) => restate_policies(value),
     }
 }
 
@@ -130,6 +129,7 @@ pub(super) fn restate_fixed(resource_type: &ResourceType, model: &mut Value) {
     }
 }
 
+/// Restates the policy documents in a value that no schema describes.
 fn restate_policies(value: &mut Value) {
     match value {
         Value::String(text) if text.contains("\"Statement\"") => {

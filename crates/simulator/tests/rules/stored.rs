@@ -78,3 +78,34 @@ fn sets_and_policies_are_stored_in_another_form() {
     let text = stored["AssumeRolePolicyDocument"].as_str().unwrap();
     assert_eq!(text, document.to_string());
 }
+
+#[test]
+fn what_the_schema_describes_keeps_its_shape() {
+    let mut aws = Aws::new();
+    aws.world.add_fault(fault(Effect::Restate {}));
+    let visibility = json!({
+        "CloudWatchMetricsEnabled": true,
+        "MetricName": "m",
+        "SampledRequestsEnabled": true,
+    });
+    let not =
+        json!({"NotStatement": {"Statement": {"GeoMatchStatement": {"CountryCodes": ["CH"]}}}});
+    let rules =
+        json!([{"Name": "r", "Priority": 0, "Statement": not, "VisibilityConfig": visibility}]);
+    let acl = json!({
+        "Name": "a",
+        "Scope": "REGIONAL",
+        "DefaultAction": {"Allow": {}},
+        "Rules": rules,
+        "VisibilityConfig": visibility,
+    });
+    let web_acl = "AWS::WAFv2::WebACL";
+    let id = aws.succeed(&create(web_acl, &acl));
+    assert_eq!(aws.get(web_acl, &id).unwrap()["Rules"], rules);
+    // One statement of a policy, which has its members beside the others of the resource.
+    let policy = "AWS::Events::EventBusPolicy";
+    let statement = json!({"Effect": "Allow", "Principal": "*", "Action": ["events:PutEvents"], "Resource": "*"});
+    let declared = json!({"EventBusName": "b", "StatementId": "s", "Statement": statement});
+    let id = aws.succeed(&create(policy, &declared));
+    assert_eq!(aws.get(policy, &id).unwrap()["Statement"], statement);
+}
