@@ -124,7 +124,26 @@ impl<'a> Merge<'a> {
         let list = self.path.last_key();
         let scores = |one: &Value, other: &Value| self.same.likeness(one, other, (list, element));
         pairing::pair_alike(&declared, &live, &mut pairs, scores);
+        self.pair_as_shown(lists, &mut pairs);
         pairs
+    }
+
+    /// Pairs the elements that are left with those at the same places, if AWS has shown create-only values there in a form of its
+    /// own since the last put. Whether it still does is judged value by value.
+    fn pair_as_shown(&self, lists: &Lists<'a>, pairs: &mut [Option<usize>]) {
+        let shown = self.last.map(|last| &last.shown);
+        let Some(shown) = shown.filter(|shown| !shown.is_empty()) else {
+            return;
+        };
+        for (position, &(index, _)) in lists.declared.iter().enumerate() {
+            let place = format!("{}/{index}/", self.path.pointer());
+            let next = shown.range(place.clone()..).next();
+            let is_shown = next.is_some_and(|(shown, _)| shown.starts_with(&place));
+            let other = lists.live.iter().position(|(other, _)| *other == index);
+            if is_shown && pairs[position].is_none() && !pairs.contains(&other) {
+                pairs[position] = other;
+            }
+        }
     }
 
     /// Returns the position of the matching element of the last declaration for each declared one.

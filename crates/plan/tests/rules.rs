@@ -796,3 +796,35 @@ fn a_create_only_value_is_as_it_was_read_after_the_put() {
         assert_eq!(planned(declared, last, live), expected, "{declared} {live}");
     }
 }
+
+/// The same of a value in a list, although little is left by which its element is known.
+#[test]
+fn an_element_is_the_one_that_was_shown_so_after_the_put() {
+    let schema = schema("AWS::SSMQuickSetup::ConfigurationManager");
+    let of = |kinds: &[&str], role: &str| {
+        let element = |kind: &&str| json!({"Type": kind, "TypeVersion": kind, "LocalDeploymentExecutionRoleName": role, "Parameters": {"a": "b"}});
+        let elements: Vec<Value> = kinds.iter().map(element).collect();
+        json!({"ManagerArn": "arn:1", "ConfigurationDefinitions": elements})
+    };
+    let declared = of(&["one", "two"], "r");
+    let read = of(&["one.", "two."], "s");
+    let shown = ucp_plan::shown(&desired(&declared, &schema), &read, &schema);
+    let last = Baseline {
+        shown,
+        ..baseline(&declared, &schema)
+    };
+    let planned = |declared: &Value, live: &Value| {
+        let desired = desired(declared, &schema);
+        plan(&desired, Some(&last), Some(live), &schema, Mode::Merge).action
+    };
+    assert_eq!(
+        planned(&declared, &of(&["one.", "two."], "r")),
+        Action::Noop
+    );
+    assert_eq!(planned(&declared, &read), Action::Update);
+    assert_eq!(
+        planned(&declared, &of(&["one.", "x"], "r")),
+        Action::Replace
+    );
+    assert_eq!(planned(&of(&["one", "x"], "r"), &read), Action::Replace);
+}
