@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use serde_json::{Map, Value, json};
 use ucp_schema::Classes;
 
+use crate::occurrences::{self, Place};
 use crate::resource_type::ResourceType;
 
 /// The members of a policy statement that may be one text or a list of texts.
@@ -107,25 +108,45 @@ fn restate_described(resource_type: &ResourceType, schema: &Map<String, Value>, 
 }
 
 /// Writes create-only texts with a dot at the end, as names of domains, and adds a text to lists of them, as the domain of a
-/// certificate comes to its alternative names. What names the resource stays.
+/// certificate comes to its alternative names. What names the resource stays,
+/// and so do tags.
 pub(super) fn restate_fixed(resource_type: &ResourceType, model: &mut Value) {
     let schema = &resource_type.schema;
     let custom_name = schema.custom_name(model).map(|(name, _)| name.to_owned());
-    let members = model.as_object_mut().into_iter().flatten();
-    for (name, value) in members {
+    let is_name = |place: &[String]| {
         let mut identifier = schema.primary_identifier().iter();
-        let is_name = identifier.any(|path| path.property() == Some(name))
-            || custom_name.as_ref() == Some(name);
-        let is_fixed = schema.lists(Classes::CREATE_ONLY, &[name])
-            && !schema.lists(Classes::READ_ONLY, &[name]);
-        match value {
-            _ if is_name || !is_fixed => {}
-            Value::String(text) => text.push('.'),
-            Value::Array(items) if items.iter().all(Value::is_string) => {
-                items.push(Value::from("added."));
-            }
-            _ => {}
+        identifier.any(|path| path.names() == place) || custom_name.as_slice() == place
+    };
+    let tags = schema.tag_property();
+    let fixed = occurrences::of_class(schema, Classes::CREATE_ONLY, model);
+    let fixed = fixed.into_iter().filter(|(place, _)| {
+        let names: Vec<&str> = place.iter().map(String::as_str).collect();
+        let is_tag = tags
+            .as_ref()
+            .is_some_and(|tags| names.starts_with(&tags.names()));
+        !is_name(place) && !is_tag && !schema.lists(Classes::READ_ONLY, &names)
+    });
+    let restated: Vec<(Place, Value)> = fixed
+        .map(|(place, value)| (place, restated_texts(value)))
+        .collect();
+    for (place, value) in restated {
+        occurrences::insert(model, &place, value);
+    }
+}
+
+fn restated_texts(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::from(format!("{text}.")),
+        Value::Array(items) if items.iter().all(Value::is_string) => {
+            let added = Value::from("added.");
+            items.iter().cloned().chain([added]).collect()
         }
+        Value::Array(items) => items.iter().map(restated_texts).collect(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, member)| (name.clone(), restated_texts(member)))
+            .collect(),
+        other => other.clone(),
     }
 }
 

@@ -109,3 +109,21 @@ fn what_the_schema_describes_keeps_its_shape() {
     let id = aws.succeed(&create(policy, &declared));
     assert_eq!(aws.get(policy, &id).unwrap()["Statement"], statement);
 }
+
+#[test]
+fn create_only_texts_are_shown_otherwise_at_any_depth() {
+    let mut aws = Aws::new();
+    aws.world.add_fault(fault(Effect::RestateFixed {}));
+    // Its identifier is a create-only text; so is what its key schema consists of.
+    let table = json!({
+        "KeyspaceName": "space",
+        "TableName": "table",
+        "PartitionKeyColumns": [{"ColumnName": "part", "ColumnType": "int"}],
+        "ClientSideTimestampsEnabled": false,
+    });
+    let id = aws.succeed(&create(TABLE, &table));
+    let live = aws.get(TABLE, &id).unwrap();
+    assert_eq!(live["TableName"], "table");
+    let columns = json!([{"ColumnName": "part.", "ColumnType": "int."}]);
+    assert_eq!(live["PartitionKeyColumns"], columns);
+}
