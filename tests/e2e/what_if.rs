@@ -1,6 +1,7 @@
 //! What a put or a set would do: `:whatIf` (contract section 12).
 
 mod every_type;
+mod restated;
 mod sets;
 
 use serde_json::{Value, json};

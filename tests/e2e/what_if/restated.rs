@@ -1,0 +1,112 @@
+//! A resource of each type, of which AWS shows create-only values in a form of its own from the start: what is declared as it was
+//! declared last is no change.
+
+use serde_json::Value;
+use ucp_model::TypeName;
+use ucp_schema::{Catalogue, Classes, ResourceSchema};
+use ucp_simulator::Action;
+use ucp_simulator::faults::{Effect, fault};
+use ucp_testkit::World;
+
+use super::what_if;
+
+/// One of so many types has its turn in a normal run; with `UCP_TYPES=all` all have.
+const SHARE: usize = 8;
+/// Of so many samples of a type, the first that can be put is taken. One may be invalid in ways that the schema does not express.
+const SAMPLES: std::ops::Range<u64> = 1..6;
+
+/// What was told of the types.
+#[derive(Default)]
+struct Told {
+    /// Those of which no sample could be put.
+    refused: Vec<String>,
+    /// How many could be put.
+    put: usize,
+    /// Of how many of these AWS shows a create-only value otherwise.
+    restated: usize,
+    /// How many of them AWS does not show.
+    unreadable: usize,
+    /// Those of which the same put is not answered with 200, or its what-if is not `NoChange`.
+    changed: Vec<String>,
+}
+
+/// Puts a sample that can be put. Returns it.
+async fn put(world: &World, arm: &str, schema: &ResourceSchema) -> Option<Value> {
+    for seed in SAMPLES {
+        let declared = ucp_sample::declaration(schema, seed);
+        let reply = world.put(arm, "a", declared.clone()).await;
+        if reply.status == 201 {
+            world.settle().await;
+            if world.status(&reply).await["status"] == "Succeeded" {
+                return Some(declared);
+            }
+        }
+    }
+    None
+}
+
+/// Whether AWS shows a declared create-only value otherwise.
+fn is_restated(world: &World, schema: &ResourceSchema, declared: &Value) -> bool {
+    let resources = world.aws.resources();
+    let live = resources
+        .iter()
+        .find(|live| live.type_name == schema.type_name().as_str());
+    let live = live.map(|live| &live.properties);
+    let mut declared = declared.as_object().into_iter().flatten();
+    declared.any(|(name, value)| {
+        let shown = live.and_then(|live| live.get(name));
+        schema.lists(Classes::CREATE_ONLY, &[name]) && shown.is_some_and(|shown| shown != value)
+    })
+}
+
+async fn tell(name: &TypeName, schema: &ResourceSchema, told: &mut Told) {
+    let world = World::builder().build().await;
+    let restates = fault(Effect::RestateFixed {}).on(Action::CreateResource);
+    world.aws.add_fault(restates);
+    let arm = name.arm();
+    let Some(declared) = put(&world, &arm, schema).await else {
+        told.refused.push(arm);
+        return;
+    };
+    told.put += 1;
+    told.restated += usize::from(is_restated(&world, schema, &declared));
+    told.unreadable += usize::from(!schema.handlers().read);
+    let again = world.put(&arm, "a", declared.clone()).await;
+    let result = what_if(&world, &arm, "a", declared).await;
+    let kind = &result["properties"]["changes"][0]["changeType"];
+    if again.status != 200 || kind != "NoChange" {
+        let code = again.body["error"]["code"].as_str().unwrap_or_default();
+        let put = again.status;
+        told.changed.push(format!("{arm}: {put} {code}, {kind}"));
+    }
+}
+
+#[tokio::test]
+async fn what_aws_shows_otherwise_from_the_start_is_no_change() {
+    let is_all = std::env::var("UCP_TYPES").is_ok_and(|types| types == "all");
+    let (first, share) = match is_all {
+        true => (0, 1),
+        false => ucp_choice::share(SHARE, "restated"),
+    };
+    let catalogue = Catalogue::embedded();
+    let mut told = Told::default();
+    for name in catalogue.type_names().skip(first).step_by(share) {
+        let schema = catalogue.get(name).expect("a schema");
+        if schema.is_provisionable() {
+            tell(name, &schema, &mut told).await;
+        }
+    }
+    let Told {
+        refused,
+        put,
+        restated,
+        unreadable,
+        changed,
+    } = told;
+    println!("{put} types put, {restated} of them restated, {unreadable} not readable");
+    println!("not put: {refused:?}");
+    println!("{} changed without a change: {changed:#?}", changed.len());
+    assert!(refused.len() * 100 <= put, "not put: {refused:?}");
+    assert!(restated * 4 > put, "only {restated} of {put} are restated");
+    assert!(changed.is_empty(), "{changed:#?}");
+}
