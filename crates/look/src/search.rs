@@ -385,14 +385,29 @@ mod tests {
         script = script.marked("vpc-1", OURS).marked("vpc-2", OURS);
         script.accounted_for = BTreeSet::from([Identifier::new("vpc-1")]);
         let work = ResourceWork {
-            replacing: Some(Replacing::OldGone {
+            replacing: Some(Replacing::NewFirst {
                 old: Identifier::new("vpc-2"),
+                is_named: false,
             }),
             ..work()
         };
         let (search, _) = searched_by(work, &mut script).await;
         assert_eq!(search, LACKS);
         assert_eq!(script.read, [""; 0]);
+    }
+
+    /// AWS derives the identifiers of both from one name.
+    #[tokio::test]
+    async fn what_has_the_identifier_of_a_deleted_one_is_found() {
+        let mut script = Script::of([vec!["topic"]]).marked("topic", OURS);
+        let work = ResourceWork {
+            replacing: Some(Replacing::OldGone {
+                old: Identifier::new("topic"),
+            }),
+            ..work()
+        };
+        let (search, _) = searched_by(work, &mut script).await;
+        assert_eq!(search, found("topic"));
     }
 
     #[tokio::test]

@@ -74,15 +74,15 @@ impl Replacing {
         matches!(self, Replacing::Lost { .. })
     }
 
-    /// Returns the old resource, beside or after which a new one is created.
+    /// Returns the old resource, beside which a new one is created. After one that was deleted, AWS may derive the same
+    /// identifier from the same name.
     pub(super) fn old(&self) -> Option<&Identifier> {
         match self {
-            Replacing::OldGone { old }
-            | Replacing::Lost { old }
+            Replacing::Lost { old }
             | Replacing::NewFirst { old, .. }
             | Replacing::OldLast { old, .. }
             | Replacing::Undoing { old, .. } => Some(old),
-            Replacing::OldFirst | Replacing::OldLeft { .. } => None,
+            Replacing::OldFirst | Replacing::OldGone { .. } | Replacing::OldLeft { .. } => None,
         }
     }
 

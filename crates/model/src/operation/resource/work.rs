@@ -341,7 +341,7 @@ impl ResourceWork {
         Replacing::subject(self.replacing.as_ref(), self.identifier.as_ref())
     }
 
-    /// Returns the old resource of a replacement, which bears the same mark as the new one.
+    /// Returns the old resource of a replacement, beside which the new one is created: it is not what the create has made.
     pub fn replaced(&self) -> Option<&Identifier> {
         self.replacing.as_ref().and_then(Replacing::old)
     }
