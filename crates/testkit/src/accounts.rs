@@ -8,6 +8,7 @@ use ucp_model::{
     GroupId, Leftover, LeftoverReason, Mark, Operation, Ownership, PlaneKind, ProvisioningState,
     Reference, Register, Scope, Target,
 };
+use ucp_simulator::faults::Effect;
 use ucp_simulator::{Action, LogEntry, ResourceSnapshot};
 use ucp_store::Error;
 
@@ -123,10 +124,15 @@ impl World {
                 live.contains(&target) || self.notes.noted().vanished.contains(&target.2);
             let is_undecided = reference.provisioning_state == ProvisioningState::Unknown;
             let is_deleted = || {
+                // What conflicts with its own token was carried out.
+                let is_carried_out = |entry: &LogEntry| {
+                    matches!(entry.outcome, "replied" | "dropped" | "hung")
+                        || entry.faults.contains(&Effect::ConflictToken {})
+                };
                 let deletes = |entry: &LogEntry| {
                     entry.operation == Action::DeleteResource
                         && entry.identifier.as_ref() == Some(&target.2)
-                        && matches!(entry.outcome, "replied" | "dropped" | "hung")
+                        && is_carried_out(entry)
                 };
                 self.aws.latest(deletes).is_some()
             };

@@ -36,8 +36,7 @@ struct Worlds {
     /// The number of threads; by default one for each core
     #[arg(long)]
     threads: Option<NonZeroUsize>,
-    /// Plant a defect, and look for the first world that finds it: forgotten-lease, believed-absence,
-    /// forgotten-ceiling-on-mutations or forgotten-ceiling-on-reads
+    /// Plant a defect, and look for the first world that finds it, such as forgotten-lease; docs/reliability.md lists them
     #[arg(long)]
     plant: Option<Plant>,
 }

@@ -15,6 +15,11 @@ pub(super) const LOG_GROUP: &str = "AWS.Logs/LogGroup";
 /// AWS assigns the identifiers of its resources, and the value is write-only.
 pub(super) const SECRET: &str = "AWS.SecretsManager/Secret";
 
+/// The declaration names its resources, and AWS derives their identifiers.
+pub(super) const TOPIC: &str = "AWS.SNS/Topic";
+/// It is in a VPC, and has a policy.
+pub(super) const ENDPOINT: &str = "AWS.EC2/VPCEndpoint";
+
 /// The group that may be deleted.
 pub(super) const OTHER_GROUP: &str = "other";
 /// The group whose sets list one log group, now under this alias and now under that.
@@ -49,6 +54,17 @@ pub(super) const ALIASES: [Alias; 9] = [
 
 /// The log groups that are put and deleted by name.
 pub(super) const NAMES: [&str; 2] = ["one", "three"];
+
+/// What is replaced. Its name is the same in all its declarations.
+pub(super) const REPLACED: Alias = alias("topic", "rg", TOPIC, "topic", Some("topic"));
+/// What is made by name, imported, not owned, and given up.
+pub(super) const FOREIGN: Alias = alias(
+    "foreign",
+    RENAMING_GROUP,
+    LOG_GROUP,
+    "foreign",
+    Some("foreign"),
+);
 
 const fn alias(
     key: &'static str,

@@ -1,20 +1,22 @@
 //! What worlds do to calls to AWS: they end in time, and the faults that strike them are counted.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde_json::Value;
 use ucp_cloud::{CloudControl, Fault};
 use ucp_model::{
-    ClientToken, FaultClass, Identifier, Progress, RequestPage, RequestToken, ResourceDescription,
-    ResourcePage, Scope, TypeName,
+    ClientToken, FaultClass, HandlerErrorCode, Identifier, Progress, ProgressStatus, RequestPage,
+    RequestToken, ResourceDescription, ResourcePage, Scope, TypeName,
 };
 use ucp_simulator::faults::Effect;
 use ucp_simulator::{Action, LogEntry, Simulator};
 
 use super::coverage::{self, Coverage};
 use super::fate::STATE;
-use super::plant::BelievedAbsences;
+use super::plant::{BelievedAbsences, Plant};
 
 /// How long a call may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -26,6 +28,9 @@ pub(super) struct Calls {
     pub(super) coverage: Coverage,
     /// What operations believe to be absent, if that defect is planted.
     pub(super) believed: Option<Arc<BelievedAbsences>>,
+    pub(super) plant: Option<Plant>,
+    /// How often something was read, if each read shows another form of it.
+    pub(super) looks: AtomicUsize,
 }
 
 impl Calls {
@@ -123,7 +128,14 @@ impl CloudControl for Calls {
                 && entry.identifier.as_deref() == Some(identifier.as_str())
         };
         let call = self.inner.get_resource(scope, type_name, identifier);
-        let reply = self.in_time(Action::GetResource, is_this, call).await;
+        let mut reply = self.in_time(Action::GetResource, is_this, call).await;
+        if self.plant == Some(Plant::ForgottenForm)
+            && let Ok(read) = &mut reply
+            && let Some(Value::String(block)) = read.properties.get_mut("CidrBlock")
+            && block.ends_with('.')
+        {
+            *block += &".".repeat(self.looks.fetch_add(1, Ordering::SeqCst));
+        }
         if let Some(believed) = &self.believed
             && let Err(fault) = &reply
             && fault.class == FaultClass::Missing
@@ -156,8 +168,23 @@ impl CloudControl for Calls {
     ) -> Result<Progress, Fault> {
         let is_this = is_of(request_token);
         let call = self.inner.get_resource_request_status(scope, request_token);
-        self.in_time(Action::GetResourceRequestStatus, is_this, call)
-            .await
+        let status = self.in_time(Action::GetResourceRequestStatus, is_this, call);
+        let status = status.await;
+        if self.plant == Some(Plant::TakenForHalfMade)
+            && let Ok(Progress {
+                status: ProgressStatus::Failed { code, .. },
+                type_name: Some(type_name),
+                identifier: Some(identifier),
+                ..
+            }) = &status
+            && *code == HandlerErrorCode::AlreadyExists
+            && let Ok(token) = request_token.as_str().parse()
+        {
+            let _ = (self.inner)
+                .delete_resource(scope, type_name, identifier, token)
+                .await;
+        }
+        status
     }
 
     async fn list_resource_requests(

@@ -52,6 +52,10 @@ struct Acts<'a> {
     declared: BTreeMap<Subject, Value>,
     /// Whether persons do what has consequences of their own: import under another alias, and change what they do not own.
     has_persons: bool,
+    /// Whether a topic is replaced.
+    has_replacements: bool,
+    /// Whether sets list what others stand for, or leave out what they do not own.
+    has_sharing: bool,
 }
 
 impl<'a> Acts<'a> {
@@ -63,6 +67,8 @@ impl<'a> Acts<'a> {
             subjects,
             declared: BTreeMap::new(),
             has_persons: draw.one_in(2),
+            has_replacements: draw.one_in(3),
+            has_sharing: draw.one_in(3),
         };
         // Most defects take few acts, and some take many.
         let count = match draw.one_in(4) {
@@ -77,6 +83,20 @@ impl<'a> Acts<'a> {
         let subject = draw.pick(&self.subjects);
         let place = || draw.below(10);
         match draw.below(100) {
+            0..12 if self.has_replacements => self.ask(Wish::Replace {
+                fifo: draw.one_in(2),
+                create_first: draw.one_in(2),
+            }),
+            12..24 if self.has_sharing => self.ask(match draw.below(7) {
+                0 => Wish::Twins,
+                1 | 2 => Wish::PutForeign,
+                3 | 4 => Wish::Adopt,
+                5 => Wish::Release,
+                _ => Wish::Rename {
+                    to: draw.pick(&["a", "b"]).to_owned(),
+                    complete: true,
+                },
+            }),
             0..47 => {
                 let put = put(draw, subject, &mut self.declared);
                 self.ask(put)
@@ -104,6 +124,7 @@ impl<'a> Acts<'a> {
             64..67 => self.ask(Wish::Apply {
                 tag: draw.pick(&["a", "b"]).to_owned(),
                 subnet: !draw.one_in(3),
+                document: draw.one_in(2),
             }),
             67 if draw.one_in(2) => self.ask(Wish::DeleteGroup),
             67 => self.ask(Wish::Rename {

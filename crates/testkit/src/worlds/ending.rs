@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use ucp_model::{CallClass, ProvisioningState};
+use ucp_model::{CallClass, ProvisioningState, Reference};
 use ucp_simulator::Action;
 
-use super::alias::{ALIASES, Alias, NAMES, RENAMING_GROUP};
+use super::alias::{ALIASES, Alias, FOREIGN, NAMES, RENAMING_GROUP, REPLACED};
 use super::coverage::Coverage;
 use super::play::{Play, is_of};
-use super::story::Wish;
+use super::story::{Act, Wish};
 use crate::world::path_of;
 
 /// How many calls of a class may come before their time: what the bucket holds, what processes have taken ahead, what their
@@ -42,6 +42,7 @@ impl Play<'_> {
         self.resolve().await;
         self.tell(|| "everything is decided".to_owned());
         self.check_references().await;
+        self.check_standing().await;
         self.check_ceilings();
         let ended = self.ended().await;
         self.check_deletes(&ended);
@@ -54,7 +55,10 @@ impl Play<'_> {
             }
         }
         self.rename_once_more().await;
+        self.replace_once_more().await;
+        self.apply_once_more().await;
         self.check_references().await;
+        self.check_standing().await;
         let again = self.world().accepted().await;
         let is_same = results.iter().all(|result| again.contains(result));
         assert!(is_same, "what has ended has changed: {results:?} {again:?}");
@@ -148,7 +152,7 @@ impl Play<'_> {
             let references = self.references().await;
             let standing = references
                 .iter()
-                .filter(|it| it.id.group.name == RENAMING_GROUP);
+                .filter(|it| it.id.group.name == RENAMING_GROUP && !is_of(it, FOREIGN));
             let standing = standing.count();
             let reply = self.answer(&rename).await;
             // Both aliases may stand for it: then it is not told which is meant to go.
@@ -173,6 +177,77 @@ impl Play<'_> {
             assert!(aliases.contains(&to), "{aliases:?} without {to}");
             assert!(owner.is_none_or(|it| it.id.alias == to), "{references:?}");
         }
+    }
+
+    /// A topic can be replaced, if the old one goes first: the new one has its name.
+    async fn replace_once_more(&mut self) {
+        let mut asked = self.asked().iter();
+        let references = self.references().await;
+        let known = references.iter().find(|it| is_of(it, REPLACED));
+        let is_unknown =
+            known.is_some_and(|it| it.provisioning_state == ProvisioningState::Unknown);
+        if is_unknown || !asked.any(|asked| matches!(asked.what, Wish::Replace { .. })) {
+            return;
+        }
+        for (fifo, create_first) in [(true, false), (false, true), (false, false)] {
+            let replace = Wish::Replace { fifo, create_first };
+            let status = self.status_of(&replace).await;
+            let expected = if create_first { "Failed" } else { "Succeeded" };
+            assert_eq!(status, expected, "replace once more: {fifo} {create_first}");
+            let live = self.world().aws.resources();
+            let mut topics = live
+                .iter()
+                .filter(|it| it.type_name == REPLACED.type_name());
+            let topic = topics.next().expect("a topic stands");
+            // Unless it was replaced, it is as it was.
+            assert_eq!(topic.properties["FifoTopic"], fifo != create_first);
+        }
+    }
+
+    /// A set can be applied, whatever its documents refer to, and then nothing differs.
+    async fn apply_once_more(&mut self) {
+        let mut asked = self.asked().iter().rev().map(|asked| &asked.what);
+        let last = asked
+            .find(|what| matches!(what, Wish::Apply { .. }))
+            .cloned();
+        let Some(apply) = last else {
+            return;
+        };
+        // What is in a VPC goes with it, and cannot be put into another one.
+        let mut asked = self.asked().iter();
+        let goes = |act: &Act| matches!(act, Act::Vanish(_));
+        let is_undecided = |it: &Reference| it.provisioning_state == ProvisioningState::Unknown;
+        if asked.any(|asked| matches!(asked.what, Wish::DeleteVpc(_)))
+            || self.story().acts.iter().any(goes)
+            || self.references().await.iter().any(is_undecided)
+        {
+            return;
+        }
+        assert_eq!(self.status_of(&apply).await, "Succeeded", "apply once more");
+        let mutations = |play: &Self| {
+            let aws = &play.world().aws;
+            aws.count(|entry| class_of(entry.operation) == Some(CallClass::Mutations))
+        };
+        let before = mutations(self);
+        assert_eq!(self.status_of(&apply).await, "Succeeded", "apply it again");
+        assert_eq!(mutations(self), before, "an apply again changes something");
+    }
+
+    /// Sends a request, and returns what came of it.
+    async fn status_of(&mut self, what: &Wish) -> String {
+        let reply = self.answer(what).await;
+        if reply.status == 200 {
+            return "Succeeded".to_owned();
+        }
+        assert!(
+            matches!(reply.status, 201 | 202),
+            "{what:?}: {}",
+            reply.text
+        );
+        self.settle().await;
+        let status = self.world().status(&reply).await;
+        self.tell(|| format!("  {status}"));
+        status["status"].as_str().unwrap_or_default().to_owned()
     }
 
     /// The last declaration of an alias can be put, and then nothing differs.
@@ -215,7 +290,12 @@ impl Play<'_> {
                 let declared = value.as_array().map(Vec::as_slice).unwrap_or_default();
                 tags.retain(|tag| declared.contains(tag));
             }
-            assert_eq!(live, *value, "{name} is not as declared");
+            let restated = value.as_str().map(|text| format!("{text}."));
+            let is_restated = restated.is_some() && live.as_str() == restated.as_deref();
+            assert!(
+                live == *value || is_restated,
+                "{name} is not as declared: {live}, {value}"
+            );
         }
     }
 }

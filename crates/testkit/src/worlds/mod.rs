@@ -15,6 +15,7 @@ mod fate;
 mod plant;
 mod play;
 mod shrink;
+mod standing;
 mod story;
 mod weather;
 

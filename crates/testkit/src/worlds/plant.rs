@@ -13,10 +13,6 @@ tokio::task_local! {
     pub(super) static OPERATION: OperationId;
 }
 
-/// The names of defects that can be planted.
-const PLANTS: &str =
-    "forgotten-lease, believed-absence, forgotten-ceiling-on-mutations, forgotten-ceiling-on-reads";
-
 /// A defect to plant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plant {
@@ -28,19 +24,46 @@ pub enum Plant {
     BelievedAbsence,
     /// Processes do not know what the operator allows of a class of calls.
     ForgottenCeiling(CallClass),
+    /// What a refused create names is taken for its half-made resource, and deleted.
+    TakenForHalfMade,
+    /// What a complete set lists under another alias is deleted under the old one.
+    DeletedWithItsAlias,
+    /// A set that lists one resource under two aliases is taken.
+    DoubleDeclaration,
+    /// What is not owned is deleted where it is to be forgotten.
+    DeletedThoughForeign,
+    /// A create-only value that AWS shows otherwise from the start is compared with another form of it at each look.
+    ForgottenForm,
 }
+
+/// The defects, by their names.
+const PLANTS: [(&str, Plant); 9] = [
+    ("forgotten-lease", Plant::ForgottenLease),
+    ("believed-absence", Plant::BelievedAbsence),
+    (
+        "forgotten-ceiling-on-mutations",
+        Plant::ForgottenCeiling(CallClass::Mutations),
+    ),
+    (
+        "forgotten-ceiling-on-reads",
+        Plant::ForgottenCeiling(CallClass::Reads),
+    ),
+    ("taken-for-half-made", Plant::TakenForHalfMade),
+    ("deleted-with-its-alias", Plant::DeletedWithItsAlias),
+    ("double-declaration", Plant::DoubleDeclaration),
+    ("deleted-though-foreign", Plant::DeletedThoughForeign),
+    ("forgotten-form", Plant::ForgottenForm),
+];
 
 impl FromStr for Plant {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "forgotten-lease" => Ok(Self::ForgottenLease),
-            "believed-absence" => Ok(Self::BelievedAbsence),
-            "forgotten-ceiling-on-mutations" => Ok(Self::ForgottenCeiling(CallClass::Mutations)),
-            "forgotten-ceiling-on-reads" => Ok(Self::ForgottenCeiling(CallClass::Reads)),
-            _ => Err(format!("'{text}' is none of {PLANTS}")),
-        }
+        let found = PLANTS.iter().find(|(name, _)| *name == text);
+        found.map(|(_, plant)| *plant).ok_or_else(|| {
+            let names: Vec<&str> = PLANTS.iter().map(|(name, _)| *name).collect();
+            format!("'{text}' is none of {}", names.join(", "))
+        })
     }
 }
 

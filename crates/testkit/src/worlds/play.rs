@@ -3,26 +3,28 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use ucp_engine::{Abandoned, Sweeper, Watcher};
 use ucp_model::{
-    CallClass, Clock, GroupId, Identifier, ProvisioningState, RateKey, Reference, Target, Timestamp,
+    Clock, GroupId, Identifier, ProvisioningState, RateKey, Reference, Target, Timestamp,
 };
 use ucp_simulator::faults::{Change, Effect};
 use ucp_simulator::{Action, ResourceSnapshot};
 use ucp_store::Error;
 
 use super::alias::{
-    ALIASES, Alias, LOG_GROUP, OTHER_GROUP, RENAMED, RENAMING_GROUP, SUBNET, VPC, below, group,
-    id_of, scope,
+    ALIASES, Alias, ENDPOINT, FOREIGN, LOG_GROUP, OTHER_GROUP, RENAMED, RENAMING_GROUP, REPLACED,
+    SUBNET, VPC, below, group, id_of, scope,
 };
 use super::calls::Calls;
 use super::coverage::Coverage;
 use super::fate::{Fate, Forgotten, STATE};
 use super::plant::{BelievedAbsences, ForgottenLeases, OPERATION, Plant};
+use super::standing::Standing;
 use super::story::{Act, Story, Way, Wish};
 use crate::builder::Builder;
 use crate::world::{API_VERSION, GROUP, path_of, request};
@@ -55,7 +57,7 @@ pub(super) struct Play<'a> {
     coverage: Coverage,
     forgotten: Option<Forgotten>,
     believed: Option<Arc<BelievedAbsences>>,
-    forgotten_ceiling: Option<CallClass>,
+    plant: Option<Plant>,
     /// Requests that are not answered yet.
     asking: JoinSet<(usize, Reply)>,
     asked: Vec<Asked>,
@@ -66,6 +68,8 @@ pub(super) struct Play<'a> {
     told_calls: Cell<usize>,
     /// What was declared last, and accepted.
     pub(super) declared: BTreeMap<Alias, Value>,
+    /// What references stood for after the last act.
+    pub(super) standing: Standing,
 }
 
 /// A process.
@@ -100,10 +104,6 @@ impl<'a> Play<'a> {
             store: Arc::clone(builder.store()),
         });
         let believed = (plant == Some(Plant::BelievedAbsence)).then(Arc::default);
-        let forgotten_ceiling = match plant {
-            Some(Plant::ForgottenCeiling(class)) => Some(class),
-            Some(Plant::ForgottenLease | Plant::BelievedAbsence) | None => None,
-        };
         let mut play = Self {
             story,
             processes: Vec::new(),
@@ -112,13 +112,14 @@ impl<'a> Play<'a> {
             coverage: Coverage::default(),
             forgotten,
             believed,
-            forgotten_ceiling,
+            plant,
             asking: JoinSet::new(),
             asked: Vec::new(),
             next_process: 0,
             is_telling,
             told_calls: Cell::new(0),
             declared: BTreeMap::new(),
+            standing: Standing::default(),
         };
         let first = play.start(0, builder.seeded(story.seed)).await;
         first.world.put_group(OTHER_GROUP).await;
@@ -178,11 +179,13 @@ impl<'a> Play<'a> {
             self.forgotten.clone(),
         );
         let (coverage, believed) = (self.coverage.clone(), self.believed.clone());
+        let plant = self.plant;
         let name = format!("process {}", self.next_process);
         let builder = match self.story.pace.pacing() {
             None => builder,
             Some(mut pacing) => {
-                let is_known = |key: &RateKey| self.forgotten_ceiling != Some(key.class);
+                let is_known =
+                    |key: &RateKey| self.plant != Some(Plant::ForgottenCeiling(key.class));
                 pacing.ceilings.retain(|key, _| is_known(key));
                 builder.paced(pacing)
             }
@@ -198,6 +201,8 @@ impl<'a> Play<'a> {
                     aws: aws.clone(),
                     coverage: coverage.clone(),
                     believed: believed.clone(),
+                    plant,
+                    looks: AtomicUsize::new(0),
                 })
             }));
         let world = builder.build().await;
@@ -272,6 +277,7 @@ impl<'a> Play<'a> {
         }
         self.world().check_turns();
         self.check_references().await;
+        self.check_standing().await;
         self.tell_references().await;
     }
 
@@ -318,8 +324,17 @@ impl<'a> Play<'a> {
         let Some(request) = self.request(what) else {
             return;
         };
+        if self.plant == Some(Plant::DeletedWithItsAlias)
+            && matches!(what, Wish::Rename { complete: true, .. })
+        {
+            let request = ("DELETE", below(LOG_GROUP, RENAMED), String::new());
+            self.send(what, by, &request, false).await;
+        }
         // What a person decides by force must see what is decided meanwhile.
-        let may_overlap = !matches!(what, Wish::Delete(_) | Wish::Forget(_) | Wish::DeleteGroup);
+        let may_overlap = !matches!(
+            what,
+            Wish::Delete(_) | Wish::Forget(_) | Wish::Release | Wish::DeleteGroup
+        );
         match way {
             Way::Meanwhile if may_overlap => {
                 self.send(what, by, &request, false).await;
@@ -522,6 +537,10 @@ impl<'a> Play<'a> {
                 assert!(reply.status != 200 || !is_polled, "{reply:?}");
             }
         }
+        if asked.what == Wish::Twins && !is_lost {
+            let text = &reply.text;
+            assert_eq!(reply.status, 400, "two aliases of one name: {text}");
+        }
         if let (
             Wish::Put {
                 alias, properties, ..
@@ -684,13 +703,15 @@ impl<'a> Play<'a> {
     }
 
     /// A resource has at most one owner, and an alias at most one resource that was created for it. What is always declared is
-    /// never deleted.
+    /// never deleted, and what is never owned neither.
     pub(super) async fn check_references(&self) {
-        let deleted = self.world().aws.count(|entry| {
-            entry.operation == Action::DeleteResource
-                && entry.identifier.as_deref() == Some(RENAMED)
-        });
-        assert_eq!(deleted, 0, "what is declared was deleted");
+        for (name, why) in [(RENAMED, "declared"), (FOREIGN.name, "not owned")] {
+            let deleted = self.world().aws.count(|entry| {
+                entry.operation == Action::DeleteResource
+                    && entry.identifier.as_deref() == Some(name)
+            });
+            assert_eq!(deleted, 0, "what is {why} was deleted");
+        }
         let mut owned = BTreeSet::new();
         for reference in self.references().await {
             if let Some(target) = reference.target().filter(|_| reference.owned) {
@@ -706,7 +727,8 @@ impl<'a> Play<'a> {
             let Some(mark) = alias.mark else { continue };
             let made = |resource: &&ResourceSnapshot| {
                 resource.type_name == alias.type_name()
-                    && resource.properties[alias.marked()] == mark
+                    && (resource.properties[alias.marked()].as_str())
+                        .is_some_and(|shown| shown.trim_end_matches('.') == mark)
             };
             let made: Vec<_> = resources.iter().filter(made).collect();
             assert!(
@@ -780,7 +802,11 @@ impl<'a> Play<'a> {
                 let path = path_of(accepted).split('?').next().unwrap_or_default();
                 ("POST", format!("{path}/:cancel"), String::new())
             }
-            Wish::Apply { tag, subnet } => {
+            Wish::Apply {
+                tag,
+                subnet,
+                document,
+            } => {
                 let mut resources = vec![json!({
                     "alias": "net", "type": VPC,
                     "properties": {"CidrBlock": "10.9.0.0/16", "Tags": [{"Key": "of", "Value": tag}]},
@@ -794,21 +820,47 @@ impl<'a> Play<'a> {
                         },
                     }));
                 }
+                if *document {
+                    let vpc = json!({"$reference": "net#/VpcId"});
+                    resources.push(json!({
+                        "alias": "endpoint", "type": ENDPOINT,
+                        "properties": {
+                            "VpcId": vpc, "ServiceName": "com.amazonaws.us-west-2.s3",
+                            "PolicyDocument": {"Version": "2012-10-17", "Statement": [{
+                                "Effect": "Allow", "Principal": "*", "Action": ["s3:GetObject"], "Resource": "*",
+                                "Condition": {"StringEquals": {"aws:SourceVpc": vpc}},
+                            }]},
+                            "Tags": [{"Key": "of", "Value": tag}],
+                        },
+                    }));
+                }
                 let set = json!({"scope": scope(), "resources": resources});
                 ("POST", format!("{GROUP}/:apply"), set.to_string())
             }
-            Wish::Rename { to, complete } => {
-                let set = json!({
-                    "scope": scope(),
-                    "mode": if *complete { "Complete" } else { "Incremental" },
-                    "resources": [{
-                        "alias": to, "type": LOG_GROUP,
-                        "properties": {"LogGroupName": RENAMED, "RetentionInDays": 7},
-                    }],
-                });
-                let path = format!("{}/:apply", group(RENAMING_GROUP));
-                ("POST", path, set.to_string())
+            Wish::Rename { to, complete } => renaming(&[to], *complete),
+            Wish::Twins if self.plant == Some(Plant::DoubleDeclaration) => renaming(&["a"], false),
+            Wish::Twins => renaming(&["a", "b"], false),
+            Wish::Replace { fifo, create_first } => {
+                let policy = match create_first {
+                    true => "createBeforeDelete",
+                    false => "deleteBeforeCreate",
+                };
+                let properties = json!({"TopicName": REPLACED.mark, "FifoTopic": fifo});
+                let body = json!({"properties": properties, "replacementPolicy": policy});
+                on_alias(REPLACED, "put", body)
             }
+            Wish::PutForeign => {
+                let body = json!({"properties": {"RetentionInDays": 7}});
+                ("PUT", below(LOG_GROUP, FOREIGN.name), body.to_string())
+            }
+            Wish::Adopt => {
+                let body = json!({"primaryIdentifier": FOREIGN.name, "ownedResource": false});
+                on_alias(FOREIGN, "import", body)
+            }
+            Wish::Release if self.plant == Some(Plant::DeletedThoughForeign) => {
+                on_alias(FOREIGN, "delete", json!({}))
+            }
+            Wish::Release => ("DELETE", FOREIGN.id(), String::new()),
             Wish::DeleteGroup => ("DELETE", other(), String::new()),
             Wish::PutGroup => ("PUT", other(), json!({"location": "global"}).to_string()),
         })
@@ -824,6 +876,23 @@ impl Asked {
 
 /// A request: method, path and body.
 type Asks = (&'static str, String, String);
+
+/// The apply of a set that lists one log group under each of some aliases.
+fn renaming(aliases: &[&str], is_complete: bool) -> Asks {
+    let listed = |alias: &&str| {
+        json!({
+            "alias": alias, "type": LOG_GROUP,
+            "properties": {"LogGroupName": RENAMED, "RetentionInDays": 7},
+        })
+    };
+    let set = json!({
+        "scope": scope(),
+        "mode": if is_complete { "Complete" } else { "Incremental" },
+        "resources": aliases.iter().map(listed).collect::<Vec<_>>(),
+    });
+    let path = format!("{}/:apply", group(RENAMING_GROUP));
+    ("POST", path, set.to_string())
+}
 
 fn on_alias(alias: Alias, action: &str, mut body: Value) -> Asks {
     body["trackedBy"] = json!(alias.id());

@@ -163,6 +163,9 @@ pub enum Wish {
         tag: String,
         /// Whether the set has the subnet.
         subnet: bool,
+        /// Whether it has an endpoint, whose policy refers to the VPC.
+        #[serde(default)]
+        document: bool,
     },
     /// An apply of a set that lists one log group under this alias.
     Rename {
@@ -171,6 +174,21 @@ pub enum Wish {
         /// Whether the set lists all that its group has.
         complete: bool,
     },
+    /// An apply of a set that lists that log group under two aliases.
+    Twins,
+    /// A put of a topic, of which this value requires a replacement.
+    Replace {
+        /// The value.
+        fifo: bool,
+        /// Whether the new one is to be created before the old one is deleted. They have the same name.
+        create_first: bool,
+    },
+    /// A put of the foreign log group by its name.
+    PutForeign,
+    /// An import of the foreign log group, which is not to be owned, into the group of the renames.
+    Adopt,
+    /// A delete of that reference.
+    Release,
     /// A delete of the other resource group.
     DeleteGroup,
     /// A put of the other resource group.

@@ -123,7 +123,7 @@ fn any(draw: &Draw) -> Fault {
     let millis = |most: usize| 1 + draw.below(most) as u64;
     let mutation = draw.pick(&MUTATIONS);
     let share = draw.pick(&[0.02, 0.1, 0.3]);
-    match draw.below(18) {
+    match draw.below(19) {
         0 => fault(Effect::Latency {
             least_millis: 100,
             most_millis: 100 + millis(120_000),
@@ -168,6 +168,7 @@ fn any(draw: &Draw) -> Fault {
         14 => fault(Effect::NoRetryAfter {}),
         15 => fault(Effect::FillDefaults {}),
         16 => fault(Effect::Restate {}),
+        17 => fault(Effect::RestateFixed {}),
         _ => fault(Effect::RequireExisting {}),
     }
 }
