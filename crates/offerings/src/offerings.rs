@@ -12,7 +12,10 @@ use crate::{catalog, reading, source};
 
 /// The offerings of a broker.
 #[derive(Debug, Default)]
-pub struct Offerings(Vec<Offering>);
+pub struct Offerings {
+    all: Vec<Offering>,
+    notes: Vec<Problem>,
+}
 
 impl Offerings {
     /// Reads files, of which each describes an offering. Fails with all that is wrong with all of them, in the order of
@@ -23,9 +26,10 @@ impl Offerings {
         if let Some(beyond) = files.get(FILES_MAX) {
             let mut problems = Problems::of(&beyond.name);
             problems.add(1, format!("a broker has at most {FILES_MAX} offerings"));
-            return Err(problems.into_vec());
+            return Err(problems.into_parts().0);
         }
         let mut found = Vec::new();
+        let mut notes = Vec::new();
         let mut offerings = Vec::new();
         let mut identities = Vec::new();
         for file in files {
@@ -35,13 +39,18 @@ impl Offerings {
                 identities.push((file.name.as_str(), identity));
                 offerings.extend(offering);
             }
-            found.extend(problems.into_vec());
+            let (wrong, noted) = problems.into_parts();
+            found.extend(wrong);
+            notes.extend(noted);
         }
         repeated(&identities, &mut found);
         found.sort();
         found.dedup();
         match found.is_empty() {
-            true => Ok(Self(offerings)),
+            true => Ok(Self {
+                all: offerings,
+                notes,
+            }),
             false => Err(found),
         }
     }
@@ -53,7 +62,13 @@ impl Offerings {
 
     /// Returns all offerings, in the order of their files' names.
     pub fn iter(&self) -> impl Iterator<Item = &Offering> {
-        self.0.iter()
+        self.all.iter()
+    }
+
+    /// Returns what is good to know of the files, in the order of their names: which plan changes leave an instance without a
+    /// resource for a while.
+    pub fn notes(&self) -> &[Problem] {
+        &self.notes
     }
 
     /// Returns the body of `GET /v2/catalog`, with those offerings that are allowed.

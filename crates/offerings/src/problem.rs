@@ -1,13 +1,13 @@
 use std::fmt;
 
-/// Something that is wrong with a file.
+/// Something that is wrong with a file, or good to know of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
     /// The name of the file.
     pub file: String,
     /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong, and what to do.
+    /// What is wrong, and what to do; or what is good to know.
     pub message: String,
 }
 
@@ -22,6 +22,7 @@ impl fmt::Display for Problem {
 pub(crate) struct Problems {
     file: String,
     found: Vec<Problem>,
+    notes: Vec<Problem>,
 }
 
 impl Problems {
@@ -29,18 +30,29 @@ impl Problems {
         Self {
             file: file.to_owned(),
             found: Vec::new(),
+            notes: Vec::new(),
         }
     }
 
     pub(crate) fn add(&mut self, line: usize, message: impl Into<String>) {
-        self.found.push(Problem {
+        self.found.push(self.at(line, message));
+    }
+
+    /// Adds what is good to know, although nothing is wrong with it.
+    pub(crate) fn note(&mut self, line: usize, message: impl Into<String>) {
+        self.notes.push(self.at(line, message));
+    }
+
+    fn at(&self, line: usize, message: impl Into<String>) -> Problem {
+        Problem {
             file: self.file.clone(),
             line,
             message: message.into(),
-        });
+        }
     }
 
-    pub(crate) fn into_vec(self) -> Vec<Problem> {
-        self.found
+    /// Returns what is wrong, and what is good to know.
+    pub(crate) fn into_parts(self) -> (Vec<Problem>, Vec<Problem>) {
+        (self.found, self.notes)
     }
 }

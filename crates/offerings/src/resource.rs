@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use ucp_model::TypeName;
 use ucp_schema::ResourceSchema;
+use ucp_set::Expression;
 
 use crate::context::Context;
 
@@ -20,6 +21,19 @@ pub struct Resource {
     pub type_name: TypeName,
     /// Its properties, with the expressions of sets.
     pub properties: Map<String, Value>,
+}
+
+impl Resource {
+    /// Returns whether it has a name of its own, so that another one of that name can only stand after it. A name that is put
+    /// together when the order is carried out is one too. `schema` is that of its type.
+    pub fn is_named(&self, schema: &ResourceSchema) -> bool {
+        let text_for = |(name, value): (&String, &Value)| match Expression::read(value) {
+            Some(Ok(Expression::Concat(_))) => (name.clone(), Value::from("name")),
+            Some(_) | None => (name.clone(), value.clone()),
+        };
+        let properties = Value::Object(self.properties.iter().map(text_for).collect());
+        schema.is_named_in(&properties)
+    }
 }
 
 impl fmt::Debug for Resource {

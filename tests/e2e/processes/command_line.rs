@@ -142,10 +142,31 @@ fn a_catalog_is_printed_or_what_is_wrong_with_it() {
     assert!(output.status.success(), "{output:?}");
     let catalog: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(catalog["services"][0]["name"], "bucket");
-    let folder = folder();
-    let file = folder.path().join("wrong.toml");
     let text =
         std::fs::read_to_string(Path::new(example).join("bucket.toml")).expect("the example");
+    assert!(output.stderr.is_empty(), "{output:?}");
+
+    let replacing = folder();
+    let file = replacing.path().join("replacing.toml");
+    let edge = text.replace("replaces_to = [] # may lose data\n", "");
+    let edge = edge.replace("updates_to", "replaces_to");
+    let preset = "\npresets.bucket.BucketNamePrefix = \"osb\"\n";
+    std::fs::write(&file, edge + preset).expect("a file");
+    let output = ucp(&["catalog", &replacing.path().display().to_string()])
+        .output()
+        .expect("the binary starts");
+    assert!(output.status.success(), "{output:?}");
+    let catalog: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(catalog["services"][0]["name"], "bucket");
+    let told = String::from_utf8(output.stderr).expect("UTF-8");
+    let begin = format!("{}:", file.display());
+    assert!(
+        told.starts_with(&begin) && told.contains("`bucket` has a name of its own"),
+        "{told}"
+    );
+
+    let folder = folder();
+    let file = folder.path().join("wrong.toml");
     let wrong = text.replace("AWS::S3::BucketPolicy", "AWS::S3::Policies");
     std::fs::write(&file, wrong.replace("sync = false", "sink = false")).expect("a file");
     let folder = folder.path().display().to_string();

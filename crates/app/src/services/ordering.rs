@@ -11,7 +11,7 @@ use ucp_model::{
     ReferenceId, ResourceGroup, ServiceBinding, ServiceInstance, TypeName,
 };
 use ucp_offerings::{Edge, Resource};
-use ucp_set::{Declarations, DeclaredMember, Expression, renamed};
+use ucp_set::{Declarations, DeclaredMember, renamed};
 use ucp_store::PlaceOrder;
 
 use super::refused::first_cause;
@@ -271,13 +271,7 @@ impl App {
     /// Returns how a resource is replaced. A name that it keeps is free only when the old one is gone.
     fn replacement_of(&self, resource: &Resource) -> ReplacementPolicy {
         let schema = self.parts.types.catalogue().get(&resource.type_name);
-        // A name that is put together when the order is carried out is one too.
-        let text_for = |(name, value): (&String, &Value)| match Expression::read(value) {
-            Some(Ok(Expression::Concat(_))) => (name.clone(), Value::from("name")),
-            Some(_) | None => (name.clone(), value.clone()),
-        };
-        let properties = Value::Object(resource.properties.iter().map(text_for).collect());
-        match schema.is_some_and(|schema| schema.is_named_in(&properties)) {
+        match schema.is_some_and(|schema| resource.is_named(&schema)) {
             true => ReplacementPolicy::DeleteBeforeCreate,
             false => ReplacementPolicy::CreateBeforeDelete,
         }

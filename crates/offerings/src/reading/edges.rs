@@ -2,15 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::{Map, Value};
 use ucp_model::excerpt;
 
 use super::flow::reached;
 use super::plans::Found;
+use crate::body::Body;
+use crate::context::{Context, Randoms};
 use crate::parameter::Parameters;
 use crate::place::{Place, fixed};
 use crate::plan::Edge;
 use crate::problem::Problems;
-use crate::resource::Head;
+use crate::resource::{Owner, Resource};
 use crate::template::{Name, Use};
 
 /// What an edge is judged by.
@@ -18,7 +21,7 @@ pub(super) struct Edges<'a, 'n> {
     pub(super) plans: &'a [Found<'n>],
     /// The parameters of instances, by plan.
     pub(super) parameters: &'a [Parameters],
-    pub(super) heads: &'a [Head],
+    pub(super) body: &'a Body,
     /// The names in the properties of resources.
     pub(super) uses: &'a [(usize, Use)],
 }
@@ -50,8 +53,9 @@ impl Edges<'_, '_> {
                 );
                 continue;
             }
-            if edge == Edge::InPlace {
-                self.judge(from, to, *line, problems);
+            match edge {
+                Edge::InPlace => self.judge(from, to, *line, problems),
+                Edge::Replacing => self.note(from, to, *line, problems),
             }
             found.push((to, edge));
         }
@@ -62,8 +66,7 @@ impl Edges<'_, '_> {
     fn judge(&self, from: usize, to: usize, line: usize, problems: &mut Problems) {
         let mut told = BTreeSet::new();
         for place in self.differences(from, to) {
-            let schema = self.heads[place.resource].schema.as_ref();
-            if let Some(why) = schema.and_then(|schema| fixed(schema, &place.path))
+            if let Some(why) = self.fixed(&place)
                 && told.insert(why.clone())
             {
                 let message = format!(
@@ -72,6 +75,90 @@ impl Edges<'_, '_> {
                 problems.add(line, message);
             }
         }
+    }
+
+    /// Tells of the resources that a change replaces and that have a name of their own: the old one goes first.
+    fn note(&self, from: usize, to: usize, line: usize, problems: &mut Problems) {
+        let named = self.named(to);
+        for resource in self.replaced(from, to) {
+            let head = &self.body.heads[resource];
+            if named.contains(&head.name) {
+                let message = format!(
+                    "`{}` has a name of its own: a change of the plan deletes the old one first, with what is in it, and until the new one stands there is none",
+                    head.name
+                );
+                problems.note(line, message);
+            }
+        }
+    }
+
+    /// Returns the indexes of the resources that a change of the plan replaces: those that differ where nothing can be
+    /// updated, and those that refer there to a replaced one.
+    fn replaced(&self, from: usize, to: usize) -> BTreeSet<usize> {
+        let uses = [from, to].map(|plan| &self.plans[plan].uses);
+        let uses = || self.uses.iter().chain(uses.into_iter().flatten());
+        let fixed = |places: BTreeSet<Place>| {
+            let places = places.into_iter().filter(|it| self.fixed(it).is_some());
+            places.map(|place| place.resource).collect::<BTreeSet<_>>()
+        };
+        let mut all = BTreeSet::new();
+        let mut next = fixed(self.differences(from, to));
+        while !next.is_empty() {
+            let users = uses().filter(|(_, used)| match &used.name {
+                Name::Property { resource, .. } => next.contains(resource),
+                Name::Context(_) | Name::Parameter(_) | Name::Random(_) => false,
+            });
+            let users = users.map(|(user, used)| Place {
+                resource: *user,
+                path: used.path.clone(),
+            });
+            let users = fixed(reached(users, uses()));
+            all.append(&mut next);
+            next = users.difference(&all).copied().collect();
+        }
+        all
+    }
+
+    /// Returns the resources of an instance that have a name of their own in a plan, if all parameters are given.
+    fn named(&self, plan: usize) -> BTreeSet<String> {
+        let name = || "name".to_owned();
+        let context = Context {
+            instance_id: name(),
+            organization_guid: name(),
+            space_guid: name(),
+            platform: name(),
+            account: name(),
+            region: name(),
+            ..Context::default()
+        };
+        let given = self.parameters[plan].0.iter();
+        let given: Map<String, Value> = given
+            .map(|one| (one.name.clone(), Value::from("name")))
+            .collect();
+        let presets = &self.plans[plan].presets;
+        let uses = self.uses.iter().chain(&self.plans[plan].uses);
+        let randoms = uses.filter_map(|(_, used)| match &used.name {
+            Name::Random(random) => Some((random.clone(), name())),
+            Name::Context(_) | Name::Parameter(_) | Name::Property { .. } => None,
+        });
+        let randoms = Randoms(randoms.collect());
+        let values = self.body.values(&context, &given, &randoms);
+        let parameters = &self.parameters[plan];
+        let resources = (self.body).resources(Owner::Instance, values, parameters, presets);
+        let is_named = |resource: &Resource| {
+            let mut heads = self.body.heads.iter();
+            let head = heads.find(|head| head.name == resource.name);
+            let schema = head.and_then(|head| head.schema.as_ref());
+            schema.is_some_and(|schema| resource.is_named(schema))
+        };
+        let resources = resources.into_iter().flatten();
+        resources.filter(is_named).map(|it| it.name).collect()
+    }
+
+    /// Returns why what is at a place cannot be updated, if so.
+    fn fixed(&self, place: &Place) -> Option<String> {
+        let schema = self.body.heads[place.resource].schema.as_ref()?;
+        fixed(schema, &place.path)
     }
 
     fn differences(&self, from: usize, to: usize) -> BTreeSet<Place> {

@@ -159,7 +159,7 @@ impl File<'_> {
         let judged = edges::Edges {
             plans: &plans,
             parameters: &instance,
-            heads: &heads,
+            body: &body,
             uses: &of_instance,
         };
         let edges: Vec<_> = (0..plans.len())
