@@ -222,6 +222,41 @@ async fn what_is_valid_is_so_without_aws(world: &World) {
     assert_eq!(reply.expect(404).code(), "ResourceGroupNotFound");
 }
 
+/// The resource has a name, so it is looked for after a refusal, which is told meanwhile.
+#[apply(on_every_store)]
+async fn what_aws_has_answered_of_a_resource_is_told_at_once(world: &World) {
+    let refusal = fault(fail(HandlerErrorCode::AccessDenied).saying("Not allowed."));
+    world.aws.add_fault(refusal.on(Action::CreateResource));
+    let set = set(json!([
+        {"alias": "logs", "type": LOGS, "properties": {"LogGroupName": "logs"}},
+        {"alias": "more", "type": LOGS, "dependsOn": ["logs"], "properties": {"LogGroupName": "more"}},
+    ]));
+    let reply = send(world, "apply", &set).await.expect(202);
+    let mut status = world.status(&reply).await;
+    for _ in 0..100 {
+        if status["properties"]["resources"][0]
+            .get("lastError")
+            .is_some()
+        {
+            break;
+        }
+        world.clock.advance(std::time::Duration::from_secs(1));
+        world.step().await;
+        status = world.status(&reply).await;
+    }
+    assert_eq!(states(&status), [("logs", "Running"), ("more", "Waiting")]);
+    let resources = &status["properties"]["resources"];
+    let told = json!({"code": "AccessDenied", "message": "Not allowed."});
+    assert_eq!(resources[0]["lastError"], told, "{status}");
+    assert_eq!(resources[1].get("lastError"), None);
+    world.settle().await;
+    let status = world.status(&reply).await;
+    assert_eq!(states(&status), [("logs", "Failed"), ("more", "Skipped")]);
+    let resources = &status["properties"]["resources"];
+    assert_eq!(resources[0]["error"]["code"], "AccessDenied");
+    assert_eq!(resources[0].get("lastError"), None);
+}
+
 #[apply(on_every_store)]
 async fn what_depends_on_a_failed_resource_is_skipped_and_the_rest_goes_on(world: &World) {
     let refused = fault(fail(HandlerErrorCode::InvalidRequest).saying("No."));

@@ -1,3 +1,7 @@
+use std::collections::BTreeMap;
+
+use ucp_model::operation::ResourceWork;
+use ucp_model::operation::group::MemberState;
 use ucp_model::{ErrorCode, Failure, GroupId, Operation, OperationId, Timestamp};
 use ucp_store::{OperationPage, Status};
 
@@ -17,6 +21,8 @@ pub struct OperationQuery {
 
 /// How many operations are looked at for a page, about.
 const LOOKED_AT: usize = 2_000;
+/// The maximum number of operations in one statement.
+const PAGE: usize = 100;
 
 impl App {
     /// Returns an operation that the caller may read, from the store alone.
@@ -40,6 +46,29 @@ impl App {
     pub(crate) async fn operation(&self, id: OperationId) -> Result<Operation, Rejection> {
         let operation = self.parts.store.get_operation(id).await?;
         operation.ok_or_else(|| no_such_operation(id))
+    }
+
+    /// Returns the latest errors of AWS after which resources of a set go on, by the operations on these resources.
+    pub async fn setbacks_of(
+        &self,
+        operation: &Operation,
+    ) -> Result<BTreeMap<OperationId, Failure>, Rejection> {
+        let members = operation.work.group().into_iter();
+        let running = members
+            .flat_map(|work| &work.members)
+            .filter(|member| member.state == MemberState::Running)
+            .filter_map(|member| member.operation);
+        let running: Vec<OperationId> = running.collect();
+        let mut setbacks = BTreeMap::new();
+        for page in running.chunks(PAGE) {
+            for child in self.parts.store.get_operations(page).await? {
+                let work = child.work.resource();
+                if let Some(failure) = work.and_then(ResourceWork::setback_so_far) {
+                    setbacks.insert(child.header.id, failure.clone());
+                }
+            }
+        }
+        Ok(setbacks)
     }
 
     /// Requests the cancellation of a live operation. One on a resource ends `Canceled` only if AWS confirms it; if the

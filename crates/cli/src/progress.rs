@@ -20,6 +20,8 @@ const TICK: Duration = Duration::from_millis(200);
 enum Event {
     /// A resource of a set is being changed.
     Started { name: String },
+    /// AWS has refused the change of a resource of a set, which goes on.
+    Refused { name: String, why: String },
     /// A resource of a set has come to its end.
     Ended {
         name: String,
@@ -35,6 +37,8 @@ enum Event {
 struct Tracker {
     /// The state of each resource of a set, and when it was first seen in it or last seen waiting.
     resources: HashMap<String, (String, Duration)>,
+    /// The latest error of each resource of a set that was told.
+    refused: HashMap<String, String>,
     said: String,
 }
 
@@ -47,9 +51,10 @@ impl Tracker {
                 let events = resources.iter().filter_map(|resource| {
                     let name = id::short(resource["trackedBy"].as_str()?);
                     let state = resource["status"].as_str()?;
-                    self.resource(name, state, at)
+                    let changed = self.resource(name.clone(), state, at);
+                    Some([changed, self.refused(name, &resource["lastError"])])
                 });
-                events.collect()
+                events.flatten().flatten().collect()
             }
             None => self.says(&properties["progress"]).into_iter().collect(),
         }
@@ -74,6 +79,13 @@ impl Tracker {
                 took: at.saturating_sub(since),
             }),
         }
+    }
+
+    fn refused(&mut self, name: String, error: &Value) -> Option<Event> {
+        let (code, message) = (error["code"].as_str()?, error["message"].as_str()?);
+        let why = format!("{code}: {message}");
+        let before = self.refused.insert(name.clone(), why.clone());
+        (before.as_ref() != Some(&why)).then_some(Event::Refused { name, why })
     }
 
     fn says(&mut self, progress: &Value) -> Option<Event> {
@@ -175,19 +187,23 @@ impl Screen {
                 }
                 let _ = bars.println(line(event));
             }
+            (Screen::Live { bars, .. }, Event::Refused { .. }) => {
+                let _ = bars.println(line(event));
+            }
             (Screen::Live { all, .. }, Event::Says(text)) => {
                 all.set_message(readable(text).into_owned());
             }
             (Screen::Lines(..), Event::Started { .. })
             | (Screen::Lines(_, Phases::Untold), Event::Says(_)) => {}
-            (Screen::Lines(output, _), Event::Ended { .. } | Event::Says(_)) => {
-                match output.is_json() {
-                    true => eprintln!("{}", line(event)),
-                    false => {
-                        let _ = output::print(&format!("{}\n", line(event)));
-                    }
+            (
+                Screen::Lines(output, _),
+                Event::Refused { .. } | Event::Ended { .. } | Event::Says(_),
+            ) => match output.is_json() {
+                true => eprintln!("{}", line(event)),
+                false => {
+                    let _ = output::print(&format!("{}\n", line(event)));
                 }
-            }
+            },
         }
     }
 }
@@ -203,6 +219,7 @@ impl Drop for Screen {
 fn line(event: &Event) -> String {
     let line = match event {
         Event::Started { name } => name.clone(),
+        Event::Refused { name, why } => format!("{name}: AWS has answered {why}"),
         Event::Ended { name, state, took } => format!("{name}: {state} after {}", seconds(*took)),
         Event::Says(text) => text.clone(),
     };
@@ -265,6 +282,36 @@ mod tests {
             ]
         );
         assert_eq!(tracker.observe(&set(["Succeeded", "Failed"]), at(9)), []);
+    }
+
+    #[test]
+    fn an_error_after_which_a_resource_goes_on_is_told_once() {
+        let mut tracker = Tracker::default();
+        let refused = |message: &str| {
+            let mut status = set(["Running", "Waiting"]);
+            status["properties"]["resources"][0]["lastError"] =
+                json!({"code": "AlreadyExists", "message": message});
+            status
+        };
+        let mut told = |status: &Value, at| {
+            let events = tracker.observe(status, Duration::from_secs(at));
+            events.iter().map(line).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            told(&refused("Taken."), 0),
+            [
+                "AWS.EC2/VPC a",
+                "AWS.EC2/VPC a: AWS has answered AlreadyExists: Taken."
+            ]
+        );
+        assert_eq!(told(&refused("Taken."), 1), [""; 0]);
+        // It has not been told of for a while, and is the same one.
+        assert_eq!(told(&set(["Running", "Waiting"]), 2), [""; 0]);
+        assert_eq!(told(&refused("Taken."), 3), [""; 0]);
+        assert_eq!(
+            told(&refused("Still taken."), 4),
+            ["AWS.EC2/VPC a: AWS has answered AlreadyExists: Still taken."]
+        );
     }
 
     #[test]

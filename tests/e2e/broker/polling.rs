@@ -1,5 +1,7 @@
 //! Asking for the last operation.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use ucp_simulator::faults::{fail, fault};
 use ucp_simulator::{Action, HandlerErrorCode};
@@ -74,22 +76,46 @@ async fn what_aws_has_answered_is_told_at_once(world: &World) {
     let refusal = fault(fail(HandlerErrorCode::AccessDenied).saying("Not allowed."));
     world.aws.add_fault(refusal.on(Action::CreateResource));
     let operation = begin(world, "PUT", &at("one"), &order(LOGS, SMALL, json!({}))).await;
-    let mut told = Value::Null;
-    for _ in 0..100 {
-        told = last(world, &at("one"), &operation).await;
-        if told["description"]
-            .as_str()
-            .is_some_and(|it| it.contains("AccessDenied"))
-        {
-            break;
-        }
-        world.clock.advance(std::time::Duration::from_secs(1));
-        world.step().await;
-    }
+    let told = refusal_told(world).await;
     assert_eq!(told["state"], "in progress", "{told}");
     let description = told["description"].as_str().unwrap();
     assert!(description.contains("Not allowed."), "{description}");
     world.settle().await;
     let ended = last(world, &at("one"), &operation).await;
     assert_eq!(ended["state"], "failed", "{ended}");
+}
+
+/// Steps until the refusal of an order of `one` is told. Returns the last operation then.
+async fn refusal_told(world: &World) -> Value {
+    for _ in 0..100 {
+        let told = get(world, &format!("{}/last_operation", at("one")))
+            .await
+            .body;
+        let description = told["description"].as_str().unwrap_or_default();
+        if description.contains("AccessDenied") {
+            return told;
+        }
+        world.clock.advance(Duration::from_secs(1));
+        world.step().await;
+        tokio::task::yield_now().await;
+    }
+    panic!("no refusal is told");
+}
+
+/// A platform that does not poll is told what AWS has answered, and not that it took too long.
+#[tokio::test(start_paused = true)]
+async fn who_waits_is_told_what_aws_has_answered() {
+    let world = World::builder().build().await;
+    let refusal = fault(fail(HandlerErrorCode::AccessDenied).saying("Not allowed."));
+    world.aws.add_fault(refusal.on(Action::CreateResource));
+    let body = order(LOGS, SMALL, json!({}));
+    let (path, body) = (at("one"), &body);
+    // From the refusal on nothing is carried out, so it takes too long.
+    let (reply, _) = tokio::join!(ask(&world, "PUT", &path, body), refusal_told(&world));
+    refused(&reply, 500, "AccessDenied");
+    assert!(reply.text.contains("Not allowed."), "{}", reply.text);
+    world.settle().await;
+    let ended = get(&world, &format!("{path}/last_operation")).await;
+    assert_eq!(ended.expect(200).body["state"], "failed");
+    world.finish().await;
 }

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
@@ -48,7 +49,7 @@ async fn get_operation_status(
     context: RequestContext,
 ) -> Result<Response, Problem> {
     let operation = aws_operation(&api, &path, &context).await?;
-    Ok(status(operation, &context))
+    status(&api, operation, &context).await
 }
 
 /// Requests cancellation of an operation on an AWS resource.
@@ -104,10 +105,8 @@ async fn get_plane_operation_status(
     path: PlaneOperationPath,
     context: RequestContext,
 ) -> Result<Response, Problem> {
-    Ok(status(
-        plane_operation(&api, &path, &context).await?,
-        &context,
-    ))
+    let operation = plane_operation(&api, &path, &context).await?;
+    status(&api, operation, &context).await
 }
 
 /// Requests cancellation of an operation on a reference or a resource group.
@@ -194,14 +193,19 @@ async fn list_resource_group_operations(
     }))
 }
 
-fn status(operation: Operation, context: &RequestContext) -> Response {
+async fn status(
+    api: &Api,
+    operation: Operation,
+    context: &RequestContext,
+) -> Result<Response, Problem> {
     let is_running = !operation.is_terminal();
-    let body = Json(OperationStatus::from(operation).explained(&context.base_url));
-    if is_running {
-        (context.again(), body).into_response()
+    let setbacks = api.app.setbacks_of(&operation).await?;
+    let body = OperationStatus::of(operation, &setbacks).explained(&context.base_url);
+    Ok(if is_running {
+        (context.again(), Json(body)).into_response()
     } else {
-        body.into_response()
-    }
+        Json(body).into_response()
+    })
 }
 
 /// Replies to a requested cancellation with the status of the operation.
@@ -255,7 +259,10 @@ async fn resource_result(
 }
 
 fn group_result(work: &GroupWork) -> Response {
-    match (ImportResult::of(work), SetResult::of(work)) {
+    match (
+        ImportResult::of(work),
+        SetResult::of(work, &BTreeMap::new()),
+    ) {
         (Some(result), _) => Json(result).into_response(),
         (None, Some(result)) => Json(result).into_response(),
         (None, None) => StatusCode::NO_CONTENT.into_response(),

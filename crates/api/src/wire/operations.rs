@@ -1,9 +1,11 @@
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use ucp_app::Status;
 use ucp_model::operation::group::{ImportOutcome, Task};
 use ucp_model::operation::{GroupWork, Kind, Prediction, Proof, Work};
-use ucp_model::{Ended, Operation, Originator, Warning};
+use ucp_model::{Ended, Failure, Operation, OperationId, Originator, Warning};
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, Type};
 
@@ -67,8 +69,8 @@ pub(crate) struct OperationStatus {
     /// While it runs, `progress`: the `phase`, the `attempt` in that phase with the `lastError` of AWS (`code` and
     /// `message`), `nextTryAt`, and `waitingFor`: if that is `rate`, `rate` names the account, the region and the class of calls,
     /// and `nextTryAt` is an estimate. Then the live properties after a successful put, or the result of an
-    /// import into a group. An apply to a group has `resources`, how far each resource of the set is, except in lists, and at
-    /// the end `outputs`. `warnings` has what the caller should know about the declaration or the resource, each with a
+    /// import into a group. An apply to a group has `resources`, how far each resource of the set is, with AWS's `lastError`
+    /// while its operation goes on after one, except in lists, and at the end `outputs`. `warnings` has what the caller should know about the declaration or the resource, each with a
     /// `code`, a `target` and a `message`. `proof` says what AWS shows after a change that it reports as successful:
     /// how many places are `confirmed`, and which are `dropped` (as before), `different`, or `unreadable`. `message` says
     /// what a `resolve` has found out.
@@ -101,15 +103,8 @@ impl OperationStatus {
         self
     }
 
-    /// Adds a link to the page about the error code.
-    pub(crate) fn explained(mut self, base_url: &BaseUrl) -> Self {
-        self.error = self.error.map(|error| error.explained(base_url));
-        self
-    }
-}
-
-impl From<Operation> for OperationStatus {
-    fn from(operation: Operation) -> Self {
+    /// Returns the status of an operation. `setbacks` are the errors after which resources of its set go on.
+    pub(crate) fn of(operation: Operation, setbacks: &BTreeMap<OperationId, Failure>) -> Self {
         let polling = PollingPaths::from(&operation);
         let progress = Progress::of(&operation).map(|progress| json!({ "progress": progress }));
         let kind = operation.work.kind();
@@ -143,7 +138,7 @@ impl From<Operation> for OperationStatus {
                 let percent_complete = work.percent_complete();
                 (
                     Some(work.group.to_string()),
-                    with_set(progress.or(result), &work),
+                    with_set(progress.or(result), &work, setbacks),
                     None,
                     Some(percent_complete),
                 )
@@ -167,11 +162,27 @@ impl From<Operation> for OperationStatus {
             error: error.map(ErrorBody::from),
         }
     }
+
+    /// Adds a link to the page about the error code.
+    pub(crate) fn explained(mut self, base_url: &BaseUrl) -> Self {
+        self.error = self.error.map(|error| error.explained(base_url));
+        self
+    }
+}
+
+impl From<Operation> for OperationStatus {
+    fn from(operation: Operation) -> Self {
+        Self::of(operation, &BTreeMap::new())
+    }
 }
 
 /// Adds what has become of a set to the properties.
-fn with_set(properties: Option<Value>, work: &GroupWork) -> Option<Value> {
-    let Some(set) = SetResult::of(work) else {
+fn with_set(
+    properties: Option<Value>,
+    work: &GroupWork,
+    setbacks: &BTreeMap<OperationId, Failure>,
+) -> Option<Value> {
+    let Some(set) = SetResult::of(work, setbacks) else {
         return properties;
     };
     let mut set = serde_json::to_value(set).unwrap_or_default();

@@ -1,6 +1,7 @@
 use serde::Serialize;
 use ucp_model::operation::{Class, GroupWork, ResourceWork, Retrying, State, Work};
-use ucp_model::{Action, CallClass, ErrorCode, Operation, RateKey};
+use ucp_model::{Action, CallClass, ErrorCode, Failure, Operation, RateKey};
+use utoipa::ToSchema;
 
 /// What a running operation is doing.
 #[derive(Debug, Serialize)]
@@ -23,10 +24,21 @@ pub(super) struct Progress {
 }
 
 /// An error that does not end the operation.
-#[derive(Debug, Serialize)]
-struct LastError {
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct LastError {
+    /// The code.
     code: String,
+    /// What AWS says.
     message: String,
+}
+
+impl From<&Failure> for LastError {
+    fn from(failure: &Failure) -> Self {
+        Self {
+            code: failure.code.clone(),
+            message: failure.message.clone(),
+        }
+    }
 }
 
 impl Progress {
@@ -35,10 +47,7 @@ impl Progress {
         let (attempt, last_error, waiting_for) = match &operation.work {
             Work::Resource(work) => {
                 let retrying = work.retrying.as_ref();
-                let last_error = work.setback_so_far().map(|failure| LastError {
-                    code: failure.code.clone(),
-                    message: failure.message.clone(),
-                });
+                let last_error = work.setback_so_far().map(LastError::from);
                 let tries = retrying.map_or(0, Retrying::tries_in_all);
                 let attempt = work.attempt.saturating_add(tries);
                 (attempt, last_error, waited_for(work)?)

@@ -1,15 +1,18 @@
 //! Sets of declarations, and what becomes of them.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ucp_app::{ApplySet, DeclaredSet, Rejection, SetGoal, SetMember};
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{self, GroupWork};
-use ucp_model::{Detail, GroupId, PlanId, ReferenceId, TypeName, pointer};
+use ucp_model::{Detail, Failure, GroupId, OperationId, PlanId, ReferenceId, TypeName, pointer};
 use utoipa::ToSchema;
 
 use super::error::ErrorBody;
 use super::import::{ArmType, ItemScope};
+use super::progress::LastError;
 use super::resources::{ActionRequest, OnShared};
 use crate::members::{self, COMMON, Misfit, parsed};
 use crate::problem::Problem;
@@ -314,7 +317,7 @@ impl From<GroupWork> for AppliedSet {
         Self {
             status: work.status(),
             percent_complete: work.percent_complete(),
-            properties: SetResult::of(&work).unwrap_or_default(),
+            properties: SetResult::of(&work, &BTreeMap::new()).unwrap_or_default(),
         }
     }
 }
@@ -349,14 +352,18 @@ pub(crate) struct SetResultResource {
     operation_id: Option<String>,
     /// `Waiting`, `Running`, `Succeeded`, `Unchanged`, `Failed`, `Skipped` or `Canceled`.
     status: &'static str,
+    /// AWS's latest error, as long as its operation goes on after it. Only the status of the operation on the set has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_error: Option<LastError>,
     /// Why it is not as declared.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorBody>,
 }
 
 impl SetResult {
-    /// Returns what has become of a set; `None` for other operations.
-    pub(crate) fn of(work: &GroupWork) -> Option<Self> {
+    /// Returns what has become of a set; `None` for other operations. `setbacks` are the errors after which resources go on,
+    /// by their operations.
+    pub(crate) fn of(work: &GroupWork, setbacks: &BTreeMap<OperationId, Failure>) -> Option<Self> {
         let Task::Apply(application) = &work.task else {
             return None;
         };
@@ -370,6 +377,9 @@ impl SetResult {
                     moved_from: (member.moved_from.as_ref()).map(|it| it.reference.to_string()),
                     operation_id: status.operation.map(|id| id.to_string()),
                     status: status.state.name(),
+                    last_error: (status.operation.as_ref())
+                        .and_then(|id| setbacks.get(id))
+                        .map(LastError::from),
                     error: status.state.failure().cloned().map(ErrorBody::from),
                 })
                 .collect(),

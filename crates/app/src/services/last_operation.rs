@@ -177,17 +177,8 @@ impl App {
         &self,
         operation: &Operation,
     ) -> Result<Option<Failure>, ServiceRejection> {
-        let work = operation.work.group();
-        let members = work.into_iter().flat_map(|work| &work.members);
-        let running = members.filter(|member| member.state == MemberState::Running);
-        for child in running.filter_map(|member| member.operation) {
-            let child = self.get_operation(child).await?;
-            let work = child.as_ref().and_then(|child| child.work.resource());
-            if let Some(failure) = work.and_then(ResourceWork::setback_so_far) {
-                return Ok(Some(failure.clone()));
-            }
-        }
-        Ok(None)
+        let setbacks = self.setbacks_of(operation).await?;
+        Ok(setbacks.into_values().next())
     }
 
     /// Returns whether each resource that an operation on an instance concerns is there.
