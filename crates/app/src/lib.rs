@@ -52,6 +52,7 @@ mod settling;
 mod sharing;
 mod taking_stock;
 mod track_records;
+mod veiling;
 mod what_if;
 mod wildcard;
 

@@ -32,7 +32,7 @@ impl App {
         caller: &Caller,
     ) -> Result<Operation, Rejection> {
         match self.operation(id).await {
-            Ok(operation) if caller.reads_operation(&operation) => Ok(operation),
+            Ok(operation) if caller.reads_operation(&operation) => self.veiled(operation).await,
             // The audit, too, does not tell them apart: in the time that it takes.
             Ok(_) | Err(Rejection::Missing(_)) if !caller.rights.are_unlimited() => {
                 Err(Rejection::Hidden(not_found(id)))
@@ -119,7 +119,9 @@ impl App {
             let is_end = page.len() <= query.top;
             looked += page.len();
             after = page.last().map(ucp_store::place);
-            shown.extend(page.into_iter().filter(|it| caller.reads_operation(it)));
+            for operation in page.into_iter().filter(|it| caller.reads_operation(it)) {
+                shown.push(self.veiled(operation).await?);
+            }
             if shown.len() > query.top {
                 shown.truncate(query.top);
                 break shown.last().map(ucp_store::place);

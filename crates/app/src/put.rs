@@ -227,7 +227,9 @@ impl App {
                 };
                 let work = nothing.work();
                 let live = work.resource().and_then(|work| work.result.as_ref());
-                let properties = shown(&schema, live, &declaration);
+                let mut properties = shown(&schema, live, &declaration);
+                let id = work.reference();
+                self.veil_reply(id, &mut properties).await?;
                 let warnings = nothing.warnings.clone();
                 let outcome = outcome(&schema, work, properties, warnings)?;
                 return Ok(Some(PutOutcome {
@@ -270,7 +272,9 @@ impl App {
                 (operation, live, warnings)
             }
         };
-        let properties = shown(&schema, live.as_ref(), &declaration);
+        let mut properties = shown(&schema, live.as_ref(), &declaration);
+        let id = operation.work.reference();
+        self.veil_reply(id, &mut properties).await?;
         accepted_outcome(&schema, operation, properties, warnings).map(Some)
     }
 

@@ -42,14 +42,21 @@ impl App {
         let references = store.list_references(group, type_name, after, top + 1);
         match references.await {
             Err(ucp_store::Error::NoSuchGroup) => Err(group_not_found(group)),
-            other => Ok(Listed::of(other?, top)),
+            other => {
+                let mut veiled = Vec::new();
+                for reference in other? {
+                    veiled.push(self.veiled_reference(reference).await?);
+                }
+                Ok(Listed::of(veiled, top))
+            }
         }
     }
 
     /// Returns a reference.
     pub async fn get_reference(&self, id: &ReferenceId) -> Result<Reference, Rejection> {
         let reference = self.parts.store.get_reference(id).await?;
-        reference.ok_or_else(|| not_referenced(id))
+        let reference = reference.ok_or_else(|| not_referenced(id))?;
+        self.veiled_reference(reference).await
     }
 
     /// Changes the ownership or the tags of a reference.

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ucp_access::Right;
 use ucp_model::{Reference, ReferenceId, Target};
+use ucp_store::rules::instance_of;
 use ucp_store::{Error, Release};
 
 use crate::references::not_referenced;
 use crate::resource_groups::policy_lowered;
-use crate::services::instance_of;
 use crate::settling::{TRIES, changes_too_fast};
 use crate::{App, Caller, Rejection};
 

@@ -79,6 +79,7 @@ impl App {
         let mut changes = vec![change];
         self.tell_track_records(&mut changes).await?;
         self.tell_shared(&mut changes, caller).await?;
+        self.veil_changes(&mut changes).await?;
         let what_if = WhatIf {
             changes,
             error,

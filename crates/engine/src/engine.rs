@@ -11,7 +11,9 @@ use ucp_model::operation::{
     Chance, Effect, Holder, Next, Observation, ReferenceChange, ResourceWork, Taken, TimeLimits,
     Work, decide,
 };
-use ucp_model::{Baseline, Clock, Entropy, ErrorCode, Failure, NewLeftover, Operation, RateKey};
+use ucp_model::{
+    Baseline, Clock, Entropy, ErrorCode, Failure, NewLeftover, Operation, RateKey, Secrets,
+};
 use ucp_plan::Desired;
 use ucp_schema::{Declaration, ResourceSchema, ResourceTypes, UnknownType};
 use ucp_seal::{AssociatedData, Keys};
@@ -213,6 +215,7 @@ impl Engine {
                 schema,
                 planned: None,
                 set: None,
+                secrets: None,
                 refused: BTreeMap::new(),
             };
             stepper.run(observation).await
@@ -302,6 +305,8 @@ pub(crate) struct Stepper<'a> {
     pub(crate) planned: Option<Planned>,
     /// What the set declares, once it is opened.
     pub(crate) set: Option<Arc<Declarations>>,
+    /// What is shown to nobody, once it is read.
+    pub(crate) secrets: Option<Secrets>,
     /// The reasons why children could not be started, by the key of their reference.
     pub(crate) refused: BTreeMap<String, Refusal>,
 }
@@ -373,11 +378,34 @@ impl Stepper<'_> {
         }
     }
 
+    /// Masks the random values of a service instance in what AWS has answered.
+    async fn mask(&mut self, work: &mut Work) -> Result<(), Abandoned> {
+        if self.secrets.is_none() {
+            let store = self.engine.parts.store.as_ref();
+            let instance = match &*work {
+                Work::Group(work) => work.order().map(|order| order.instance.clone()),
+                Work::Resource(work) => match &work.reference {
+                    Some(id) => ucp_store::of_an_instance(store, id).await?.map(|it| it.1),
+                    None => None,
+                },
+            };
+            self.secrets = Some(match &instance {
+                Some(instance) => ucp_store::secrets_of(store, instance).await?,
+                None => Secrets::default(),
+            });
+        }
+        if let Some(secrets) = self.secrets.as_ref().filter(|it| !it.is_empty()) {
+            work.mask(secrets);
+        }
+        Ok(())
+    }
+
     async fn commit(
         &mut self,
-        operation: Operation,
+        mut operation: Operation,
         is_new_intent: bool,
     ) -> Result<Result<(), Taken>, Abandoned> {
+        self.mask(&mut operation.work).await?;
         let Parts {
             store,
             keys,
@@ -444,6 +472,7 @@ impl Stepper<'_> {
         reason: &'static str,
     ) -> Result<Result<(), Taken>, Abandoned> {
         let baseline = self.baseline_after(&operation, reference).await?;
+        self.mask(&mut operation.work).await?;
         // Neither a write-only value, should AWS return one after all, nor the mark is stored.
         if let (Work::Resource(work), Some(schema)) = (&mut operation.work, self.schema.as_deref())
             && let Some(live) = &mut work.result

@@ -72,6 +72,13 @@ impl Ended {
         }
     }
 
+    pub(crate) fn failure_mut(&mut self) -> Option<&mut Failure> {
+        match self {
+            Ended::Succeeded => None,
+            Ended::Failed(failure) | Ended::Canceled(failure) => Some(failure),
+        }
+    }
+
     /// Returns why it did not succeed.
     pub fn failure(&self) -> Option<&Failure> {
         match self {
@@ -93,6 +100,12 @@ impl From<Setback> for Ended {
 impl Setback {
     /// Returns the reason.
     pub fn failure(&self) -> &Failure {
+        match self {
+            Setback::Failed(failure) | Setback::Canceled(failure) => failure,
+        }
+    }
+
+    pub(crate) fn failure_mut(&mut self) -> &mut Failure {
         match self {
             Setback::Failed(failure) | Setback::Canceled(failure) => failure,
         }

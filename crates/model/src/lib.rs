@@ -28,6 +28,7 @@ mod rate;
 mod refactor;
 mod reference;
 pub mod retry;
+mod secrets;
 mod service_broker;
 mod signing;
 mod time;
@@ -77,6 +78,7 @@ pub use refactor::{
     RefactorMove, RefactorStatus, RefusedMove,
 };
 pub use reference::{Baseline, Digest, ProvisioningState, Reference};
+pub use secrets::{SENSITIVE, Secrets};
 pub use service_broker::{
     Access, BindingId, Change, ChangeEnd, ChangeKind, InstanceId, Order, Originator, Provision,
     ServiceBinding, ServiceInstance,

@@ -1,15 +1,12 @@
 use std::fmt;
 
 use serde_json::Value;
-use ucp_model::json;
 use ucp_model::pointer::{Pointer, PointerBuf};
+use ucp_model::{SENSITIVE, json};
 use ucp_schema::{Classes, Cursor, ResourceSchema};
 
 use crate::edit::{Edit, Why};
 use crate::tags;
-
-/// The placeholder for a write-only value in a [`Change`].
-pub const SENSITIVE: &str = "(sensitive)";
 
 /// A change at one location of the model.
 #[derive(Clone, PartialEq)]

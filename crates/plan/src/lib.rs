@@ -55,7 +55,7 @@ mod tidy;
 mod unread;
 mod warning;
 
-pub use change::{Change, ChangeKind, Reason, SENSITIVE};
+pub use change::{Change, ChangeKind, Reason};
 pub use conflict::declared_otherwise;
 pub use delta::{Cause, Delta, Effect, Known, deltas};
 pub use desired::{Desired, digests};
@@ -70,5 +70,6 @@ pub use settled::{
     taken_back,
 };
 pub use shown::shown;
+pub use ucp_model::SENSITIVE;
 pub use ucp_model::operation::UpdateMode as Mode;
 pub use warning::{Warning, WarningCode};

@@ -25,6 +25,7 @@ mod references;
 mod role_assignments;
 pub mod rules;
 mod sealed;
+mod secrets;
 mod service_broker;
 mod store;
 mod tokens;
@@ -60,6 +61,7 @@ pub use role_assignments::{
     NewRoleAssignment, RoleAssignment, RoleAssignments, role_assignment_keys,
 };
 pub use sealed::{Cipher, Documents, Sealed, SealedKey, SealedPlace, SealedValues, Stored};
+pub use secrets::{of_an_instance, secrets_of};
 pub use service_broker::{BINDINGS_MAX, PlaceOrder, ServiceBroker};
 pub use store::{Reachable, Store};
 pub use tokens::{ENDED_TOKEN_RETENTION, TOKENS_MAX, Token, TokenState, Tokens};

@@ -32,8 +32,8 @@ pub use self::leftovers::{
     Attempt, abandoned, decided, failed_delete, left_over, resolving, settled, unresolved,
 };
 pub use self::orders::{
-    Concerned, concerned, ended_order, gone_with_instance, is_of_instance, kept, may_leave_some,
-    order_of, placed, refuse_many_bindings, tagged,
+    Concerned, concerned, ended_order, gone_with_instance, instance_of, is_of_instance, kept,
+    may_leave_some, order_of, placed, refuse_many_bindings, tagged,
 };
 pub use self::others::{Made, Others, heir_of, inherited, judge_others, judge_second, share};
 pub use self::places::{places_to_judge, refuse_elsewhere};

@@ -6,9 +6,11 @@ use serde_json::{Value, json};
 use ucp_model::Clock as _;
 use ucp_simulator::faults::{fail, fault, refuse};
 use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
-use ucp_testkit::{World, apply, on_every_store};
+use ucp_testkit::{ACCOUNT, REGION, World, apply, on_every_store};
 
 use super::*;
+
+const SECRET: &str = "AWS.SecretsManager/Secret";
 
 #[apply(on_every_store)]
 async fn a_binding_without_resources_is_made_at_once(world: &World) {
@@ -315,6 +317,90 @@ async fn what_is_secret_is_shown_to_the_platform_alone(world: &World) {
             assert!(!told.contains(secret), "{path}: {told}");
         }
     }
+}
+
+/// Whoever reads the resources of an instance at ARM does not see what was drawn for it, wherever AWS shows it.
+#[apply(on_every_store)]
+async fn what_was_drawn_is_masked_at_arm(world: &World) {
+    world.offer(&[(
+        "logs.toml",
+        "properties.SecretString = \"((random/password))\"",
+        "properties.SecretString = \"((random/password))\"\nproperties.Description = \"pass ((random/password))\"",
+    )]);
+    let made = wait(world, "PUT", &at("one"), &order(LOGS, SMALL, json!({}))).await;
+    made.expect(201);
+    let bound_to = wait(world, "PUT", &bound("one", "b"), &bind_logs()).await;
+    let bound_to = bound_to.expect(201).body;
+    let password = bound_to["credentials"]["password"].as_str().unwrap();
+    let secrets = live(world, "AWS::SecretsManager::Secret");
+    assert_eq!(secrets[0]["Description"], format!("pass {password}"));
+
+    let api = "api-version=2023-10-01-preview";
+    let group = "/planes/radius/local/resourceGroups/cf-space";
+    let operations = world.get(&format!("{group}/operations?{api}")).await;
+    let operations = operations.expect(200);
+    let secret = format!("{group}/providers/{SECRET}:reference/one:secret");
+    let mut told = vec![
+        operations.text,
+        world
+            .get(&format!("{group}/resources?{api}"))
+            .await
+            .expect(200)
+            .text,
+        world.get(&format!("{secret}?{api}")).await.expect(200).text,
+    ];
+    let scope = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{SECRET}");
+    told.push(world.get(&format!("{scope}?{api}")).await.expect(200).text);
+    let id = &world.get(&format!("{secret}?{api}")).await.body["mapsTo"];
+    let id = id["primaryIdentifier"]
+        .as_str()
+        .unwrap_or_default()
+        .replace(':', "%3A")
+        .replace('/', "%2F");
+    told.push(
+        world
+            .get(&format!("{scope}/{id}?{api}"))
+            .await
+            .expect(200)
+            .text,
+    );
+    let listed = operations.body["value"].as_array().unwrap();
+    for operation in listed {
+        let status = operation["id"].as_str().unwrap();
+        told.push(world.get(&format!("{status}?{api}")).await.expect(200).text);
+        let result = status.replace("operationStatuses", "operationResults");
+        told.push(world.get(&format!("{result}?{api}")).await.text);
+    }
+    let what_if = json!({"trackedBy": secret, "properties": {"Name": "osb-one-secret", "Description": "other"}});
+    told.push(world.post(SECRET, "whatIf", &what_if).await.text);
+    for text in &told {
+        assert!(!text.contains(password), "{text}");
+    }
+    let masked = told.iter().filter(|text| text.contains("pass (sensitive)"));
+    assert!(masked.count() >= 6, "{told:#?}");
+}
+
+/// AWS quotes what it refuses.
+#[apply(on_every_store)]
+async fn what_was_drawn_is_masked_in_words_of_aws(world: &World) {
+    logs(world, "one", json!({})).await;
+    let path = at("one");
+    let bound_to = wait(world, "PUT", &bound("one", "b"), &bind_logs()).await;
+    let bound_to = bound_to.expect(201).body;
+    let password = bound_to["credentials"]["password"].as_str().unwrap();
+    let words = format!("The value '{password}' is not allowed.");
+    let refusal = fault(fail(HandlerErrorCode::InvalidRequest).saying(&words));
+    world.aws.add_fault(refusal.on(Action::DeleteResource));
+    let gone = format!("{path}?service_id={LOGS}&plan_id={SMALL}");
+    let failed = change(world, "DELETE", &gone, &Value::Null).await;
+    assert_eq!(failed["state"], "failed", "{failed}");
+    let said = failed["description"].as_str().unwrap();
+    assert!(said.contains("'(sensitive)' is not allowed"), "{said}");
+    let api = "api-version=2023-10-01-preview";
+    let group = "/planes/radius/local/resourceGroups/cf-space";
+    let operations = world.get(&format!("{group}/operations?{api}")).await;
+    let operations = operations.expect(200).text;
+    assert!(operations.contains("(sensitive)") && !operations.contains(password));
 }
 
 /// A value that AWS does not show is no member of the credentials.

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use ucp_model::{Detail, ErrorCode, Failure, InstanceId, RefactorMove, Reference};
 use ucp_refactor::{Move, Refactor, RefusalCode, Refused};
 
+use ucp_store::rules::instance_of;
+
 use super::in_words;
-use crate::services::instance_of;
 use crate::{App, Rejection};
 
 impl App {

@@ -16,15 +16,14 @@ pub use instances::{ProvisionService, ProvisionedService, UpdateService};
 pub use last_operation::{LastOperation, Progress};
 pub use refused::ServiceRejection;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 use ucp_access::BROKER_PREFIX;
-use ucp_model::{GroupId, InstanceId, OperationId, Originator, ReferenceId, Scope};
+use ucp_model::{GroupId, InstanceId, OperationId, Originator, Scope};
 use ucp_offerings::{Offering, Offerings, Plan};
-use ucp_store::rules::is_of_instance;
 
 use crate::{App, Caller, Rejection};
 
@@ -82,18 +81,6 @@ impl Platform {
         let offerings = self.offerings.as_ref();
         offerings.is_none_or(|names| names.contains(offering.name()))
     }
-}
-
-/// Returns the instance that a reference with these tags belongs to, if it does.
-pub(crate) fn instance_of(
-    reference: &ReferenceId,
-    tags: &BTreeMap<String, String>,
-) -> Option<InstanceId> {
-    let instance = InstanceId {
-        platform: tags.get("osb-platform")?.clone(),
-        instance: tags.get("osb-instance")?.clone(),
-    };
-    is_of_instance(reference, &instance).then_some(instance)
 }
 
 impl App {

@@ -134,6 +134,7 @@ impl App {
             changes.into_iter().flatten().chain(ignored).collect();
         self.tell_track_records(&mut changes).await?;
         self.tell_shared(&mut changes, caller).await?;
+        self.veil_changes(&mut changes).await?;
         let what_if = WhatIf {
             changes,
             error: (!details.is_empty())

@@ -4,8 +4,8 @@ use super::group::{GroupState, GroupWork, Task};
 use super::header::Header;
 use super::resource::{Kind, ResourceWork, State};
 use crate::{
-    CallClass, Ended, Failure, GroupId, PlanUse, RateKey, ReferenceId, RequestToken, Timestamp,
-    Warning,
+    CallClass, Ended, Failure, GroupId, PlanUse, RateKey, ReferenceId, RequestToken, Secrets,
+    Timestamp, Warning,
 };
 
 /// One asynchronous change. Its row in the store is also the job.
@@ -28,6 +28,14 @@ pub enum Work {
 }
 
 impl Work {
+    /// Masks what it says of secrets: what AWS has answered, and what is told of its plan. What AWS shows at the end stays.
+    pub fn mask(&mut self, secrets: &Secrets) {
+        match self {
+            Work::Resource(work) => work.mask(secrets),
+            Work::Group(work) => work.mask(secrets),
+        }
+    }
+
     /// Returns the work on a resource, if it is that.
     pub fn resource(&self) -> Option<&ResourceWork> {
         match self {

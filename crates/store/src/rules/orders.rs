@@ -111,6 +111,15 @@ pub fn gone_with_instance(
     deleted.collect()
 }
 
+/// Returns the instance that a reference with these tags belongs to, if it does.
+pub fn instance_of(reference: &ReferenceId, tags: &BTreeMap<String, String>) -> Option<InstanceId> {
+    let instance = InstanceId {
+        platform: tags.get("osb-platform")?.clone(),
+        instance: tags.get("osb-instance")?.clone(),
+    };
+    is_of_instance(reference, &instance).then_some(instance)
+}
+
 /// Returns whether a reference is one of the instance or of its bindings.
 pub fn is_of_instance(reference: &ReferenceId, instance: &InstanceId) -> bool {
     let prefix = instance.alias_prefix().to_lowercase();

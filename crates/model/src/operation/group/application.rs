@@ -196,6 +196,18 @@ impl MemberState {
         }
     }
 
+    pub(crate) fn failure_mut(&mut self) -> Option<&mut Failure> {
+        match self {
+            MemberState::Failed(failure)
+            | MemberState::Skipped(failure)
+            | MemberState::Canceled(failure) => Some(failure),
+            MemberState::Waiting
+            | MemberState::Running
+            | MemberState::Succeeded
+            | MemberState::Unchanged => None,
+        }
+    }
+
     /// Returns why it is not as declared, if it is over without success.
     pub fn failure(&self) -> Option<&Failure> {
         match self {

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::application::{Application, Deployment, MemberStatus};
 use super::task::{ImportOutcome, Task};
-use crate::{Ended, GroupId, Order, ReferenceId};
+use crate::{Ended, GroupId, Order, ReferenceId, Secrets};
 
 /// The state of an operation on a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,6 +94,19 @@ impl GroupWork {
     /// Returns the order of a platform that it carries out, if it does.
     pub fn order(&self) -> Option<&Order> {
         self.application()?.order.as_deref()
+    }
+
+    /// See [`Work::mask`](crate::operation::Work::mask).
+    pub(crate) fn mask(&mut self, secrets: &Secrets) {
+        let of_members = self.members.iter_mut();
+        let of_members = of_members.filter_map(|member| member.state.failure_mut());
+        let ended = match &mut self.state {
+            GroupState::Ended(ended) => ended.failure_mut(),
+            GroupState::Running => None,
+        };
+        for failure in of_members.chain(ended) {
+            secrets.mask_failure(failure);
+        }
     }
 
     /// Returns how it ended, if it has.

@@ -18,7 +18,8 @@ use super::state::State;
 use super::tries::{Retrying, Tries};
 use crate::{
     Action, Creation, Ended, Failure, Identifier, Lineage, OperationId, Ownership, PlanUse,
-    ProvisioningState, ReferenceId, Scope, Target, Timestamp, TypeName, UnknownCreate, Warning,
+    ProvisioningState, ReferenceId, Scope, Secrets, Target, Timestamp, TypeName, UnknownCreate,
+    Warning,
 };
 
 /// The goal of an operation on a resource.
@@ -495,6 +496,37 @@ impl ResourceWork {
             (Some(Action::Create), None | Some(Replacing::Lost { .. })) => "Provisioning",
             (Some(_), Some(_)) | (Some(Action::Update), None) => "Updating",
             (Some(Action::Delete), None) => "Deleting",
+        }
+    }
+
+    /// See [`Work::mask`](crate::operation::Work::mask).
+    pub(crate) fn mask(&mut self, secrets: &Secrets) {
+        let of_state = match &mut self.state {
+            State::Salvaging(_, setback) => Some(setback.failure_mut()),
+            State::Adopting(failure) => Some(failure),
+            State::Ended(ended) => ended.failure_mut(),
+            State::Accepted
+            | State::Missing(_)
+            | State::Submitting(_)
+            | State::Waiting(..)
+            | State::Observing(_) => None,
+        };
+        let of_try = self.retrying.as_mut().map(|it| &mut it.failure);
+        let failures = of_state.into_iter().chain(of_try);
+        for failure in failures.chain(&mut self.last_error) {
+            secrets.mask_failure(failure);
+        }
+        for warning in &mut self.warnings {
+            secrets.mask_text(&mut warning.message);
+        }
+        if let Some(told) = &mut self.told {
+            secrets.mask_text(told);
+        }
+        let differences = self.prediction.iter_mut();
+        for it in differences.flat_map(|it| &mut it.differences) {
+            for value in it.planned.iter_mut().chain(&mut it.live) {
+                secrets.mask(value);
+            }
         }
     }
 
