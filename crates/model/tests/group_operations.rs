@@ -256,6 +256,27 @@ fn what_is_behind_a_refusal_that_nothing_mends_is_tried_last() {
     }
 }
 
+/// What refers to it stays, and needs it. So AWS is not asked.
+#[test]
+fn what_is_behind_one_that_ucp_keeps_is_kept() {
+    let left = chain();
+    let kept = Failure::new("Conflict", "Others stand for it.");
+    let survey = Survey {
+        references: left.clone(),
+        refused: BTreeMap::from([(left[0].id.key(), Refusal::Lasting(kept.clone()))]),
+        ..Survey::default()
+    };
+    let refused = group::decide(&deletion(3), false, &survey, at(9));
+    let cancelled = child("instance", 1, Some((2, Ended::Canceled(kept))));
+    for ended in [refused, next(&left, &[cancelled], 9)] {
+        let codes: Vec<String> = details(&ended).into_iter().map(|(code, _)| code).collect();
+        assert_eq!(
+            codes,
+            ["Conflict", "DependentNotDeleted", "DependentNotDeleted"]
+        );
+    }
+}
+
 #[test]
 fn an_unlikely_refusal_is_tried_again_only_when_something_has_gone() {
     let left = [owned("a", json!({}))];

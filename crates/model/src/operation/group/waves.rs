@@ -39,6 +39,8 @@ impl Standing {
 pub(super) struct Member<'a> {
     pub(super) reference: &'a Reference,
     pub(super) standing: Standing,
+    /// Whether it stays because `ucp` refuses its delete, or because somebody has cancelled that. AWS has refused nothing.
+    is_kept: bool,
     /// The other members that refer to it.
     named_by: BTreeSet<usize>,
 }
@@ -92,6 +94,16 @@ impl<'a> Members<'a> {
                     let key = reference.id.key();
                     let tries = tries_of.get(&key).map(Vec::as_slice).unwrap_or_default();
                     let standing = standing(tries, last_gone, now);
+                    let last = tries.iter().max_by_key(|child| child.header.ended_at);
+                    let last = last.and_then(|last| last.ended());
+                    let is_refused = matches!(
+                        (&standing, survey.refused.get(&key)),
+                        (Standing::Ready, Some(Refusal::Lasting(_)))
+                    );
+                    let is_cancelled = matches!(
+                        (&standing, last),
+                        (Standing::Settled(_), Some(Ended::Canceled(_)))
+                    );
                     let standing = match (standing, survey.refused.get(&key)) {
                         (Standing::Ready, Some(Refusal::Lasting(failure))) => {
                             Standing::Settled(failure.clone())
@@ -104,6 +116,7 @@ impl<'a> Members<'a> {
                     Member {
                         reference,
                         standing,
+                        is_kept: is_refused || is_cancelled,
                         named_by,
                     }
                 })
@@ -203,7 +216,7 @@ impl<'a> Members<'a> {
     /// Decides what to delete next, as long as no more than `at_once` deletes are under way. Members that refer to each other go
     /// at the same time: AWS refuses those that are in use, and they come again when something has gone. What stays behind one
     /// that cannot be deleted is kept, or tried last if `tries_all`: then nothing is said to be blocked that AWS was not asked
-    /// about.
+    /// about. What stays behind one that AWS was not asked about is kept in any case: that one needs it.
     pub(super) fn wave(&self, at_once: usize, tries_all: bool) -> Wave {
         let running = self.running();
         let room = at_once.saturating_sub(running);
@@ -228,7 +241,12 @@ impl<'a> Members<'a> {
         if !tries_all {
             return Wave::Over;
         }
-        let held: Vec<&Member<'a>> = self.0.iter().collect();
+        let is_needed = |index: usize| {
+            let mut before = self.before(index).into_iter();
+            before.any(|other| self.0[other].is_kept)
+        };
+        let held = (0..self.0.len()).filter(|index| !is_needed(*index));
+        let held: Vec<&Member<'a>> = held.map(|index| &self.0[index]).collect();
         let until = held.iter().filter_map(|member| member.standing.until());
         let until = until.min();
         let start = delete(held);
