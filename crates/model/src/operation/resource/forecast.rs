@@ -40,7 +40,8 @@ const FALLBACK: Duration = Duration::from_secs(30);
 
 impl Forecast {
     /// Returns how long after now to ask after a request that AWS has accepted `age` ago, and that was asked after `polls`
-    /// times. A change that has no usual duration is asked after at growing intervals. One that has is asked after a
+    /// times. A change that has no usual duration is asked after at growing intervals, so that its end is seen within a quarter of
+    /// its age. One that has is asked after a
     /// few times before, at the usual end, and then at an eighth of its age.
     pub(super) fn until_next_poll(self, age: Duration, polls: u32, jitter: f64) -> Duration {
         match (self.watch, self.usual) {
@@ -49,7 +50,8 @@ impl Forecast {
                 retry::backoff(0, UNTIL_WATCHED, UNTIL_WATCHED, jitter)
             }
             (Watched::Alone | Watched::Soon, None) => {
-                retry::backoff(polls, FIRST_POLL, LONGEST_POLL, jitter)
+                let share = (age / 4).max(SHORTEST_POLL);
+                retry::backoff(polls, FIRST_POLL, LONGEST_POLL, jitter).min(share)
             }
             (Watched::Alone | Watched::Soon, Some(usual)) => {
                 let until_usual = usual.saturating_sub(age);
@@ -91,8 +93,12 @@ mod tests {
     #[test]
     fn what_is_not_known_is_asked_after_at_growing_intervals() {
         let polls = polls(Forecast::default(), 60_000);
-        assert_eq!(polls[..4], [125, 375, 875, 1_875]);
-        assert_eq!(polls.len(), 12);
+        assert_eq!(polls[..5], [125, 375, 875, 1_875, 2_875]);
+        assert_eq!(polls.len(), 19);
+        let late = polls.windows(2).filter(|it| it[0] >= 4_000);
+        for poll in late {
+            assert!(poll[1] <= poll[0] + poll[0] / 4 + 1, "{polls:?}");
+        }
     }
 
     #[test]
