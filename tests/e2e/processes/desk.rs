@@ -29,7 +29,7 @@ pub(super) const LOGS: &str =
 pub(super) struct Desk {
     folder: TempDir,
     pub(super) url: String,
-    _servers: Vec<Process>,
+    servers: Vec<Process>,
 }
 
 /// What a command has come to.
@@ -100,12 +100,19 @@ impl Desk {
         let desk = Self {
             folder,
             url,
-            _servers: servers,
+            servers,
         };
         for (name, text) in [("net.yaml", NET), ("sub.json", SUB), ("logs.yaml", LOGS)] {
             desk.write(name, text);
         }
         desk
+    }
+
+    /// The URL of the simulated AWS of `ucp dev`.
+    #[allow(dead_code, reason = "for suites of the nightly run")]
+    pub(super) async fn aws(&self) -> String {
+        let line = self.servers[0].line("a simulated AWS listens on").await;
+        line.rsplit(' ').next().expect("a URL").to_owned()
     }
 
     pub(super) fn write(&self, name: &str, text: &str) {
