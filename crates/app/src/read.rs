@@ -82,11 +82,7 @@ impl App {
             }
         };
         match reply {
-            (Ok(live), _) => {
-                let mut live = shown(&schema, &scope, &live);
-                self.veil_live(std::slice::from_mut(&mut live)).await?;
-                Ok(live)
-            }
+            (Ok(live), _) => Ok(shown(&schema, &scope, &live)),
             (Err(fault), identifier) if fault.class == FaultClass::Missing => {
                 Err(not_found(&schema, &scope, &identifier))
             }
@@ -109,12 +105,10 @@ impl App {
         let page = live.list(scope, schema.type_name(), skip_token).await;
         let page = page.map_err(Rejection::Aws)?;
         let resources = page.resources.into_iter();
-        let mut resources: Vec<LiveResource> = resources
-            .map(|listed| shown(&schema, scope, &listed))
-            .collect();
-        self.veil_live(&mut resources).await?;
         Ok(LivePage {
-            resources,
+            resources: resources
+                .map(|listed| shown(&schema, scope, &listed))
+                .collect(),
             next_token: page.next_token,
         })
     }

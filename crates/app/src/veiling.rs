@@ -1,4 +1,5 @@
-//! What an order of a service broker has drawn at random is shown to nobody but the platform.
+//! What an order of a service broker has drawn at random is shown to nobody but the platform, as far as `ucp` tells of the resources of
+//! an instance. Who reads a resource under its AWS name is shown what AWS shows: that takes no database.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use ucp_model::{Identifier, Operation, Reference, ReferenceId, Scope, Secrets, T
 use ucp_store::rules::instance_of;
 use ucp_store::{of_an_instance, secrets_of};
 
-use crate::{App, LiveResource, Rejection, ResourceChange};
+use crate::{App, Rejection, ResourceChange};
 
 /// How many references to resources are looked at.
 const REFERENCES_MAX: usize = 1_000;
@@ -75,18 +76,6 @@ impl App {
         {
             let secrets = secrets_of(store, &instance).await?;
             secrets.mask_members(properties);
-        }
-        Ok(())
-    }
-
-    /// The same in what AWS shows of resources.
-    pub(crate) async fn veil_live(&self, resources: &mut [LiveResource]) -> Result<(), Rejection> {
-        let key = |it: &LiveResource| key(&it.scope, &it.type_name, &it.identifier);
-        let secrets = self.secrets_by_target(resources.iter().map(key)).await?;
-        for resource in resources {
-            if let Some(secrets) = secrets.get(&key(resource)) {
-                secrets.mask_members(&mut resource.properties);
-            }
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use ucp_model::Clock as _;
 use ucp_simulator::faults::{fail, fault, refuse};
 use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
-use ucp_testkit::{ACCOUNT, REGION, World, apply, on_every_store};
+use ucp_testkit::{World, apply, on_every_store};
 
 use super::*;
 
@@ -349,21 +349,6 @@ async fn what_was_drawn_is_masked_at_arm(world: &World) {
             .text,
         world.get(&format!("{secret}?{api}")).await.expect(200).text,
     ];
-    let scope = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{SECRET}");
-    told.push(world.get(&format!("{scope}?{api}")).await.expect(200).text);
-    let id = &world.get(&format!("{secret}?{api}")).await.body["mapsTo"];
-    let id = id["primaryIdentifier"]
-        .as_str()
-        .unwrap_or_default()
-        .replace(':', "%3A")
-        .replace('/', "%2F");
-    told.push(
-        world
-            .get(&format!("{scope}/{id}?{api}"))
-            .await
-            .expect(200)
-            .text,
-    );
     let listed = operations.body["value"].as_array().unwrap();
     for operation in listed {
         let status = operation["id"].as_str().unwrap();
