@@ -71,7 +71,7 @@ impl App {
         if on_shared == OnShared::Release {
             let references = self.parts.store.list_references(id, None, None, usize::MAX);
             let references = match references.await {
-                Err(ucp_store::Error::NoSuchGroup) => return Ok(DeleteGroupOutcome::AlreadyGone),
+                Err(ucp_store::Error::NoSuchGroup) => Vec::new(),
                 other => other?,
             };
             let going = references.iter().map(|reference| reference.id.key());

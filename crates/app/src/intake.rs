@@ -79,9 +79,8 @@ impl App {
         let waiter = self.parts.awaiting.announce(new.id);
         let accepted = match self.parts.store.accept_operation(new).await {
             Ok(accepted) => accepted,
-            Err(ucp_store::Error::NoSuchReference | ucp_store::Error::PreconditionFailed) => {
-                return Ok(None);
-            }
+            Err(ucp_store::Error::NoSuchReference) => return Ok(None),
+            Err(ucp_store::Error::PreconditionFailed) if kind == Kind::Put => return Ok(None),
             Err(error) => return Err(self.refusal(error, reference.as_ref()).await),
         };
         self.parts.workers.wake();

@@ -372,7 +372,7 @@ impl Stepper<'_> {
             if observation.is_denied() {
                 self.note_permissions().await?;
             }
-            if observation.is_conflict() {
+            if observation.is_unexplained_conflict() {
                 self.note_what_is_in_the_way().await?;
             }
         }

@@ -1,8 +1,8 @@
 //! Whether an update was refused because of what another operation is doing.
 
 use ucp_model::operation::group::are_related;
-use ucp_model::operation::{Kind, Work};
-use ucp_model::{OperationId, Reference};
+use ucp_model::operation::{Intent, Kind, State, Work};
+use ucp_model::{Action, Operation, Reference};
 use ucp_store::Error;
 
 use crate::abandoned::Abandoned;
@@ -12,43 +12,62 @@ use crate::engine::{Stepper, work};
 const READ_MAX: usize = 1_000;
 
 impl Stepper<'_> {
-    /// Finds an operation under the same group that is under way on a resource which this one names, or which names it. One that
-    /// AWS keeps refusing itself is in nobody's way.
+    /// Looks for an operation under the same group that works on a resource which this one names, or which names it, or that makes
+    /// one, since it is not known yet what that names; now, or since the update was recorded. One that AWS keeps refusing
+    /// itself is in nobody's way.
     pub(crate) async fn note_what_is_in_the_way(&mut self) -> Result<(), Abandoned> {
+        let now = self.engine.now();
         let of_put = work(&self.claimed.operation.work)?;
-        let Some(id) = of_put
-            .reference
-            .as_ref()
-            .filter(|_| of_put.kind == Kind::Put)
-        else {
+        let (Some(id), Some(update)) = (&of_put.reference, update_of(&of_put.state)) else {
             return Ok(());
         };
         let store = &self.engine.parts().store;
+        let own = store.get_reference(id).await?;
+        let Some(own) = own.filter(|_| of_put.kind == Kind::Put) else {
+            return Ok(());
+        };
         let references = match store.list_references(&id.group, None, None, READ_MAX).await {
             Ok(references) => references,
             Err(Error::NoSuchGroup) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
-        let own = references.iter().find(|it| it.id.key() == id.key());
-        let is_near = |other: &&Reference| own.is_some_and(|own| are_related(own, other));
-        let others = references.iter().filter(|it| it.id.key() != id.key());
-        let others = others.filter(|it| it.operation.is_some()).filter(is_near);
-        let others: Vec<OperationId> = others.filter_map(|it| it.operation).collect();
-        let mut in_the_way = None;
-        for other in others {
-            let other = store.get_operation(other).await?;
-            let goes_on = other.as_ref().is_some_and(|other| {
-                let work = other.work.resource();
-                !other.is_terminal() && work.is_some_and(|work| work.retrying.is_none())
-            });
-            if goes_on {
-                in_the_way = other.map(|other| other.header.id);
+        let is_near = |other: &&Reference| {
+            let is_here = other.scope.is_same_place(&own.scope) && other.id.key() != own.id.key();
+            let is_being_made = other.observed.is_none() && other.operation.is_some();
+            is_here && (is_being_made || are_related(&own, other))
+        };
+        let mut is_in_the_way = false;
+        for other in references.iter().filter(is_near) {
+            is_in_the_way = match other.operation {
+                None => other.updated_at >= update.issued_at,
+                Some(operation) => store.get_operation(operation).await?.is_some_and(goes_on),
+            };
+            if is_in_the_way {
                 break;
             }
         }
-        if let Work::Resource(work) = &mut self.claimed.operation.work {
-            work.in_the_way = in_the_way;
+        if let (true, Work::Resource(work)) = (is_in_the_way, &mut self.claimed.operation.work) {
+            work.last_in_the_way_at = Some(now);
         }
         Ok(())
     }
+}
+
+fn update_of(state: &State) -> Option<&Intent> {
+    match state {
+        State::Submitting(intent) | State::Waiting(intent, _) => {
+            Some(intent).filter(|intent| intent.action() == Action::Update)
+        }
+        State::Accepted
+        | State::Missing(_)
+        | State::Observing(_)
+        | State::Salvaging(..)
+        | State::Adopting(_)
+        | State::Ended(_) => None,
+    }
+}
+
+fn goes_on(other: Operation) -> bool {
+    let work = other.work.resource();
+    !other.is_terminal() && work.is_some_and(|work| work.retrying.is_none())
 }

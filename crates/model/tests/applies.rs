@@ -514,14 +514,20 @@ fn what_a_create_has_met_or_may_have_met_is_kept() {
         scope: Scope::new("aws", "1234", "eu-west-1").unwrap(),
         ..member("elsewhere", MemberGoal::Delete, &[])
     };
+    // What is kept uses them, directly or not.
+    let used = |alias: &str| member(alias, MemberGoal::Delete, &[]);
     let work = work(vec![
         put("new", &[]),
         member("old", MemberGoal::DeleteOwned(at(0)), &[]),
         member("other", MemberGoal::Delete, &[]),
         elsewhere.clone(),
+        used("used"),
+        used("deeper"),
     ]);
     let references = vec![
-        reference("old", json!({})),
+        reference("old", json!({"Dead": "used"})),
+        reference("used", json!({"Key": "deeper"})),
+        reference("deeper", json!({})),
         reference("other", json!({})),
         Reference {
             scope: elsewhere.scope,
@@ -541,6 +547,6 @@ fn what_a_create_has_met_or_may_have_met_is_kept() {
     };
     assert_eq!(deleted(met(Some("old"))), ["other", "elsewhere"]);
     assert_eq!(deleted(met(Some("OLD"))), ["other", "elsewhere"]);
-    assert_eq!(deleted(met(Some("third"))), ["old", "other", "elsewhere"]);
+    assert_eq!(deleted(met(Some("third"))), ["elsewhere"], "another form");
     assert_eq!(deleted(met(None)), ["elsewhere"]);
 }

@@ -152,7 +152,8 @@ async fn delete_resource_group(
 
 /// Deletes a resource group, as DELETE does, and says what becomes of what other groups stand for.
 ///
-/// With `onShared` `release`, what references of other groups stand for is left alone, and nobody owns it then.
+/// With `onShared` `release`, what references of other groups stand for is left alone. One of them that was put, in a group that the
+/// caller may change, owns it then, or nobody.
 #[utoipa::path(post, path = "/planes/radius/{plane}/resourcegroups/{group}/:delete", tag = "Resource groups",
     params(GroupPath, ApiVersion, Conditions, Preference),
     request_body = Option<DeleteGroup>,

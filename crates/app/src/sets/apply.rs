@@ -179,7 +179,13 @@ impl App {
         let going: BTreeSet<String> = deleted.map(|member| member.reference.key()).collect();
         let members = application.members.iter();
         let giving = members.filter(|member| member.gives_up_shared());
-        let giving: BTreeSet<String> = giving.map(|member| member.reference.key()).collect();
+        // What moves stands where it is until the operation is accepted.
+        let giving = giving.map(|member| {
+            let from = member.moved_from.as_ref().map(|from| from.reference.key());
+            let to = member.reference.key();
+            (from.unwrap_or_else(|| to.clone()), to)
+        });
+        let giving: BTreeMap<String, String> = giving.collect();
         let references = self
             .parts
             .store
@@ -189,8 +195,10 @@ impl App {
             other => other?,
         };
         let references = references.iter();
-        let given_up = references.filter(|reference| giving.contains(&reference.id.key()));
-        self.heirs(given_up, &going, caller).await
+        let given_up = references.filter(|reference| giving.contains_key(&reference.id.key()));
+        let heirs = self.heirs(given_up, &going, caller).await?.into_iter();
+        let heirs = heirs.filter_map(|(from, heir)| Some((giving.get(&from)?.clone(), heir)));
+        Ok(heirs.collect())
     }
 
     /// Seals what is declared into an operation on a group.

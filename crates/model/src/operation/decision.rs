@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::group::{Child, Survey};
 use super::record::Operation;
-use super::resource::{Change, Intent, ReplacementOrder};
+use super::resource::{Change, Intent, ReplacementOrder, names_what_is_in_the_way};
 use crate::{
     ClientToken, Failure, Fault, FaultClass, HandlerErrorCode, Identifier, NewLeftover,
     OperationId, Ownership, PlanPolicy, Progress, ProgressStatus, ReferenceId, RequestToken,
@@ -80,16 +80,22 @@ impl Observation {
 }
 
 impl Observation {
-    /// Returns whether AWS has refused a change because of another one, or says so.
-    pub fn is_conflict(&self) -> bool {
+    /// Returns whether AWS has refused a change because of another one, and does not say which.
+    pub fn is_unexplained_conflict(&self) -> bool {
         match self {
-            Observation::Submitted(Ok(progress)) | Observation::Polled(Ok(progress)) => matches!(
-                progress.status,
-                ProgressStatus::Failed {
-                    code: HandlerErrorCode::ResourceConflict,
-                    ..
+            Observation::Submitted(Ok(progress)) | Observation::Polled(Ok(progress)) => {
+                match &progress.status {
+                    ProgressStatus::Failed {
+                        code: HandlerErrorCode::ResourceConflict,
+                        message,
+                        ..
+                    } => !names_what_is_in_the_way(message),
+                    ProgressStatus::Failed { .. }
+                    | ProgressStatus::Running
+                    | ProgressStatus::Success
+                    | ProgressStatus::Canceled => false,
                 }
-            ),
+            }
             Observation::Submitted(Err(_))
             | Observation::Polled(Err(_))
             | Observation::Claimed

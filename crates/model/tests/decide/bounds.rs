@@ -272,11 +272,12 @@ fn an_update_whose_conflict_nobody_explains_is_given_up_soon() {
         op: "replace".to_owned(),
         conditional,
     };
-    let after = |message: &str, conditional: bool, in_the_way| -> Option<Duration> {
+    // As long as `ours`, something of ours is in the way.
+    let after = |message: &str, conditional: bool, ours: Duration| -> Option<Duration> {
         let mut now = START;
         let mut update = Operation {
             changes: vec![change(conditional)],
-            in_the_way,
+            last_in_the_way_at: None,
             ..in_state(
                 referenced(operation(Kind::Put)),
                 State::Submitting(intent(Action::Update, None)),
@@ -288,6 +289,9 @@ fn an_update_whose_conflict_nobody_explains_is_given_up_soon() {
             hooks: Vec::new(),
         };
         for _ in 0..200 {
+            if now.since(START) < ours {
+                update.last_in_the_way_at = Some(now);
+            }
             let refused = Observation::Submitted(Ok(progress(refusal(), None)));
             let decision = decide(&update, refused, now, chance(9));
             match decision.next {
@@ -304,15 +308,16 @@ fn an_update_whose_conflict_nobody_explains_is_given_up_soon() {
     };
     let minutes = |count: u64| Duration::from_secs(count * 60);
     let unexplained = "The engine version cannot be changed to this one.";
-    assert_eq!(after(unexplained, true, None), Some(Duration::ZERO));
-    let soon = after(unexplained, false, None).unwrap();
+    let none = Duration::ZERO;
+    assert_eq!(after(unexplained, true, none), Some(Duration::ZERO));
+    let soon = after(unexplained, false, none).unwrap();
     assert!((minutes(2)..minutes(5)).contains(&soon), "{soon:?}");
     for conditional in [true, false] {
-        // AWS says what is in the way, or an operation of ours is.
-        let ours = Some(OperationId(Uuid::from_u128(7)));
-        for (message, in_the_way) in [("An update is in progress.", None), (unexplained, ours)] {
-            let late = after(message, conditional, in_the_way).unwrap();
-            assert!((minutes(30)..minutes(40)).contains(&late), "{late:?}");
-        }
+        let late = after("An update is in progress.", conditional, none).unwrap();
+        assert!((minutes(30)..minutes(40)).contains(&late), "{late:?}");
+        let late = after(unexplained, conditional, minutes(60)).unwrap();
+        assert!((minutes(30)..minutes(40)).contains(&late), "{late:?}");
+        let freed = after(unexplained, conditional, minutes(10)).unwrap();
+        assert!((minutes(11)..minutes(16)).contains(&freed), "{freed:?}");
     }
 }

@@ -161,6 +161,23 @@ fn a_failed_replacement_leaves_the_old_resource_referenced() {
         "submitting, then Submit: what the failed create left has to go",
     );
     assert_eq!(undoing.subject(), Some(&name("vpc-2")));
+    // A create that was tried again before says nothing of the delete, which is judged as the first call that it is.
+    let throttled = Observation::Submitted(Ok(progress(failed("Throttling"), None)));
+    let Next::Move(again) = decide(&creating, throttled, START, chance(3)).next else {
+        panic!("it is tried again")
+    };
+    let retrying = again.of(&creating, START).retrying;
+    assert!(retrying.is_some());
+    let tried_again = Operation {
+        retrying,
+        ..salvaging.clone()
+    };
+    let undone = step(
+        &tried_again,
+        Observation::Read(present("d")),
+        "submitting, then Submit: what the failed create left has to go",
+    );
+    assert_eq!(undone.retrying, None);
     let deleted = Observation::Submitted(Ok(progress(ProgressStatus::Success, None)));
     ends_at_old(assert_line(
         &undoing,

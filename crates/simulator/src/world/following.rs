@@ -152,7 +152,7 @@ pub(super) fn fill<'a, M>(
 
 /// The block of IPv6 addresses that AWS chooses for an association, told by the random digits of its identifier.
 fn assigned_block(association: &str) -> String {
-    let identifier = association.split('/').next().unwrap_or_default();
+    let identifier = association.split('|').next().unwrap_or_default();
     let digits = identifier.rsplit('-').next().unwrap_or_default();
     let at = |from: usize| digits.get(from..from + 4).unwrap_or("0000");
     let length = match identifier.starts_with("subnet-") {

@@ -103,17 +103,26 @@ pub fn share(operation: &mut Operation, others: &Others) {
             };
             if others.references.iter().any(counts) {
                 work.forgets = true;
-                work.warnings.push(given_up(work.heir.as_ref()));
+                work.warnings.push(given_up(work));
             }
         }
         Kind::Put | Kind::Import | Kind::Resolve => {}
     }
 }
 
-/// Tells that a resource is given up to others.
-fn given_up(heir: Option<&ReferenceId>) -> Warning {
-    let owner = match heir {
-        Some(heir) => format!("{heir} owns it from now on, if it still stands for it then."),
+/// Tells that a resource is given up to others. An heir in another group is not named: not everybody who reads this may read that.
+fn given_up(work: &ResourceWork) -> Warning {
+    let own = work.reference.as_ref().map(|own| own.group.key());
+    let owner = match &work.heir {
+        Some(heir) => {
+            let heir = match own == Some(heir.group.key()) {
+                true => heir.to_string(),
+                false => "one of them, in another resource group,".to_owned(),
+            };
+            format!(
+                "From now on {heir} owns it, unless an operation works on that then, or its group is being deleted: then nobody does."
+            )
+        }
         None => {
             "Unless one of them owns it already, nobody does from now on. To delete it, name it: DELETE it by its AWS name."
                 .to_owned()

@@ -1,6 +1,6 @@
 //! Applying a set: puts, each after those that it depends on, then deletes in the order of a group's deletion.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::super::record::Operation;
@@ -233,8 +233,7 @@ impl<'a> Step<'a> {
         let references: BTreeMap<String, &Reference> = references
             .map(|reference| (reference.id.key(), reference))
             .collect();
-        let mut kept = self.named_by_failed(&references);
-        kept.extend(self.met_by_failed(&references));
+        let kept = self.kept(&references);
         let application = self.application;
         let (mut left, mut left_references) = (Vec::new(), Vec::new());
         for (index, member) in application.members.iter().enumerate() {
@@ -330,41 +329,47 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Returns why to keep resources that members which were not made as declared refer to in AWS, by the keys of their
-    /// references.
-    fn named_by_failed(
-        &self,
-        references: &BTreeMap<String, &Reference>,
-    ) -> BTreeMap<String, Failure> {
+    /// Returns why to keep resources that the set would delete, by the keys of their references: what members which were not made as
+    /// declared refer to in AWS, what a create has met, and what either refers to.
+    fn kept(&self, references: &BTreeMap<String, &Reference>) -> BTreeMap<String, Failure> {
         let members = self.application.members.iter().zip(&self.statuses);
         let (puts, deletes): (Vec<_>, Vec<_>) =
             members.partition(|(member, _)| matches!(member.goal, MemberGoal::Put(_)));
-        let deletes: Vec<&Reference> = deletes
+        let reference_of = |member: &ApplyMember| references.get(&member.reference.key()).copied();
+        let deleted: Vec<&Reference> = deletes
             .iter()
-            .filter_map(|(member, _)| references.get(&member.reference.key()).copied())
+            .filter_map(|(member, _)| reference_of(member))
             .collect();
         let mut names = Names::default();
-        for (index, reference) in deletes.iter().enumerate() {
+        for (index, reference) in deleted.iter().enumerate() {
             if let Some(identifier) = &reference.identifier {
                 names.insert(identifier.as_str(), index);
             }
         }
-        let mut kept = BTreeMap::new();
-        for (member, status) in puts {
-            if status.state.is_good() {
-                continue;
-            }
-            let reference = references.get(&member.reference.key());
-            let named = reference.map(|reference| names.named_in(reference));
-            let named: BTreeSet<usize> = named.unwrap_or_default();
-            for index in named {
-                let message = format!(
-                    "It was kept, because '{}' refers to it in AWS, and was not made as declared.",
-                    member.symbolic_name
-                );
+        let mut kept = self.met_by_failed(references);
+        let failed = puts.iter().filter(|(_, status)| !status.state.is_good());
+        let failed = failed.filter_map(|(member, _)| {
+            let why = "refers to it in AWS, and was not made as declared";
+            Some((reference_of(member)?, member.symbolic_name.as_str(), why))
+        });
+        let met = deletes.iter().filter_map(|(member, _)| {
+            let reference = reference_of(member)?;
+            let why = "refers to it, and is kept";
+            let is_met = kept.contains_key(&reference.id.key());
+            is_met.then_some((reference, member.symbolic_name.as_str(), why))
+        });
+        let mut left: Vec<(&Reference, &str, &str)> = failed.chain(met).collect();
+        while let Some((user, name, why)) = left.pop() {
+            for index in names.named_in(user) {
+                let used = deleted[index];
+                let key = used.id.key();
+                if key == user.id.key() || kept.contains_key(&key) {
+                    continue;
+                }
+                let message = format!("It was kept, because '{name}' {why}.");
                 let failure = Failure::new(ErrorCode::DependencyFailed, message);
-                let failure = failure.with_target(member.reference.to_string());
-                kept.insert(deletes[index].id.key(), failure);
+                kept.insert(key, failure.with_target(user.id.to_string()));
+                left.push((used, &used.id.alias, "refers to it, and is kept"));
             }
         }
         kept
@@ -388,8 +393,15 @@ impl<'a> Step<'a> {
             let failure = status.state.failure();
             if let Some(failure) = failure.filter(|it| it.code == ErrorCode::AlreadyExists.as_str())
             {
-                let met = (member, failure.refused_for());
-                creates.entry(place_of(member)).or_default().push(met);
+                // A name that none of our resources has may be another form of what one of them is called.
+                let met = failure.refused_for().filter(|met| {
+                    let mut all = references.values().filter_map(|it| it.identifier.as_ref());
+                    all.any(|identifier| met.is_spelled_like(identifier))
+                });
+                creates
+                    .entry(place_of(member))
+                    .or_default()
+                    .push((member, met));
             }
         }
         let mut kept = BTreeMap::new();
@@ -407,7 +419,7 @@ impl<'a> Step<'a> {
                     None => "since there is one already, which may be this one",
                 };
                 let message = format!(
-                    "It was kept: AWS refused to create '{}' {why}. If that is its new alias, move the reference with :refactor, and apply the set again; if not, delete it first.",
+                    "It was kept: AWS refused to create '{}' {why}. If that is its new alias, move the reference with :refactor, and apply the set again; if not, delete this one with a DELETE of its reference.",
                     create.symbolic_name
                 );
                 let failure = Failure::new(ErrorCode::DependencyFailed, message);

@@ -48,6 +48,7 @@ pub use prediction::{Difference, DifferenceKind, Prediction};
 pub use progressing::REQUEST_TOKEN_LIFE;
 pub use proof::{Proof, Sent, digest_before};
 pub use replacement::{ReplacementOrder, Replacing};
+pub(crate) use retry_class::names_what_is_in_the_way;
 pub use retry_class::{
     Bound, Class, Course, IN_THE_WAY, Left, Problem, UNNAMED_QUEUE, retry_class,
 };

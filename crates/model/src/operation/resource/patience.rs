@@ -1,6 +1,6 @@
 //! How long the errors of a change are put up with.
 
-use super::retry_class::{Class, names_what_is_in_the_way};
+use super::retry_class::{Class, UNNAMED_QUEUE, names_what_is_in_the_way};
 use super::step::Step;
 use super::tries::Retrying;
 use crate::{Action, Failure, HandlerErrorCode, Timestamp, retry};
@@ -19,8 +19,11 @@ impl Retrying {
         let named_before = step.operation.retrying.as_ref();
         let named_before = named_before.filter(|before| before.class == class);
         let is_explained = |failure: &Failure| names_what_is_in_the_way(&failure.message);
+        // AWS may go on refusing for a moment when it has ended.
+        let last_at = step.operation.last_in_the_way_at;
+        let is_in_the_way = last_at.is_some_and(|at| step.now.since(at) < UNNAMED_QUEUE);
         let is_awaited = !is_conflict
-            || step.operation.in_the_way.is_some()
+            || is_in_the_way
             || is_explained(&failure)
             || named_before.is_some_and(|before| is_explained(&before.failure));
         let bound = class.bound_of(action, is_awaited)?;

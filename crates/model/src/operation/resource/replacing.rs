@@ -75,6 +75,8 @@ fn delete(
     let moved = Moved {
         sightings,
         replacing,
+        // It is another change than the one that was tried again.
+        retrying: None,
         planned: Some(changes),
         ..step.to(State::Submitting(intent.clone()))
     };

@@ -272,7 +272,7 @@ pub const IN_THE_WAY: [&str; 16] = [
 ];
 
 /// Returns whether AWS names what is in the way of a change: another one that is in progress, or what uses the resource.
-pub(super) fn names_what_is_in_the_way(message: &str) -> bool {
+pub(crate) fn names_what_is_in_the_way(message: &str) -> bool {
     let message = message.to_lowercase();
     IN_THE_WAY.iter().any(|words| message.contains(words))
 }

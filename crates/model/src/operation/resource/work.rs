@@ -17,9 +17,8 @@ use super::sightings::Sightings;
 use super::state::State;
 use super::tries::{Retrying, Tries};
 use crate::{
-    Action, Creation, Ended, Failure, Identifier, Lineage, OperationId, Ownership, PlanUse,
-    ProvisioningState, ReferenceId, Scope, Secrets, Target, Timestamp, TypeName, UnknownCreate,
-    Warning,
+    Action, Creation, Ended, Failure, Identifier, Lineage, Ownership, PlanUse, ProvisioningState,
+    ReferenceId, Scope, Secrets, Target, Timestamp, TypeName, UnknownCreate, Warning,
 };
 
 /// The goal of an operation on a resource.
@@ -198,10 +197,10 @@ pub struct ResourceWork {
     /// The reference that comes to own the resource if this one gives it up to others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heir: Option<ReferenceId>,
-    /// The operation on a resource that this one names, or that names it, if one was under way when AWS last refused an update because
+    /// When an operation of ours that may be in the way of an update was last seen under way, after AWS had refused the update because
     /// of another change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub in_the_way: Option<OperationId>,
+    pub last_in_the_way_at: Option<Timestamp>,
     /// How long AWS may take for each change.
     #[serde(default, skip_serializing_if = "TimeLimits::is_unknown")]
     pub time_limits: TimeLimits,
@@ -303,7 +302,7 @@ impl ResourceWork {
             cancel_asked: None,
             permissions_changed_at: None,
             heir: None,
-            in_the_way: None,
+            last_in_the_way_at: None,
             time_limits: TimeLimits::default(),
             forecast: Forecast::default(),
             changes: Vec::new(),
