@@ -47,7 +47,7 @@ impl App {
         import: ImportResource,
         caller: &Caller,
     ) -> Result<ImportOutcome, Rejection> {
-        let imported = self.try_import(import, caller).await;
+        let imported = Box::pin(self.try_import(import, caller)).await;
         imported.map_err(|refused| refused.shown_to(caller))
     }
 

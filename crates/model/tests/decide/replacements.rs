@@ -170,7 +170,7 @@ fn a_failed_replacement_leaves_the_old_resource_referenced() {
     assert!(retrying.is_some());
     let tried_again = Operation {
         retrying,
-        ..salvaging.clone()
+        ..salvaging
     };
     let undone = step(
         &tried_again,
