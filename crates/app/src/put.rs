@@ -74,10 +74,10 @@ fn note_compared(new: &mut NewOperation, count: usize) {
     }
 }
 
-/// Returns the resource of a put if a look has shown that AWS spells it otherwise.
+/// Returns the resource of a put if a look has shown that AWS spells it otherwise, and a reference stands for it under that.
 fn as_aws_spells(new: &NewOperation) -> Option<Target<'_>> {
     match &new.work {
-        NewWork::Resource(work) if work.spelled.is_some() => Some(Target {
+        NewWork::Resource(work) if work.spelled.is_some() && work.is_referenced => Some(Target {
             scope: &work.scope,
             type_name: &work.type_name,
             identifier: work.identifier.as_ref()?,

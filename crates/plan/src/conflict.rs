@@ -13,63 +13,85 @@ use crate::{document, tags};
 
 /// Returns the first place, a JSON Pointer, that two declarations of one resource declare otherwise: the put of each would undo what
 /// the other one declares. What only one of them declares is no contradiction, nor are the tags of different keys. Values that no
-/// read returns are not compared.
+/// read returns are not compared, nor are the parts of the identifier: it is one resource, however they spell it.
 pub fn declared_otherwise(one: &Value, other: &Value, schema: &ResourceSchema) -> Option<String> {
     let budget = Budget::new();
-    let same = Sameness {
-        root: one,
-        budget: &budget,
+    let comparison = Comparison {
+        same: Sameness {
+            root: one,
+            budget: &budget,
+        },
+        identifier: schema
+            .primary_identifier()
+            .iter()
+            .map(|path| path.pointer())
+            .collect(),
     };
     let mut place = PointerBuf::root();
-    differs(same, (one, other), schema.root(), one, &mut place).then(|| place.as_str().to_owned())
+    let differs = comparison.differs((one, other), schema.root(), one, &mut place);
+    differs.then(|| place.as_str().to_owned())
 }
 
-/// Returns whether two values contradict each other, and leaves the place in `place`.
-fn differs(
-    same: Sameness<'_>,
-    (one, other): (&Value, &Value),
-    cursor: Cursor<'_>,
-    parent: &Value,
-    place: &mut PointerBuf,
-) -> bool {
-    if cursor.is(Classes::WRITE_ONLY) || one.is_null() || other.is_null() {
-        return false;
-    }
-    // What is not known yet is compared when it is.
-    if is_unknown(one) || is_unknown(other) {
-        return false;
-    }
-    match (one, other) {
-        (Value::Object(members), Value::Object(others)) if !document::is_policy(one) => {
-            for (name, member) in members {
-                let (Some(other), Some(below)) = (others.get(name), cursor.member(name)) else {
-                    continue;
-                };
-                place.push_back(Step::Member(name));
-                if differs(same, (member, other), below, one, place) {
-                    return true;
-                }
-                place.pop_back();
-            }
-            false
+struct Comparison<'a> {
+    same: Sameness<'a>,
+    /// The places of the identifier.
+    identifier: Vec<String>,
+}
+
+impl Comparison<'_> {
+    /// Returns whether two values contradict each other, and leaves the place in `place`.
+    fn differs(
+        &self,
+        (one, other): (&Value, &Value),
+        cursor: Cursor<'_>,
+        parent: &Value,
+        place: &mut PointerBuf,
+    ) -> bool {
+        if cursor.is(Classes::WRITE_ONLY) || one.is_null() || other.is_null() {
+            return false;
         }
-        (Value::Array(elements), Value::Array(others)) if cursor.is(Classes::TAGS) => {
-            let by_key = |(index, tag)| Some((tags::key(tag)?, (index, tag)));
-            let others: BTreeMap<&str, (usize, &Value)> =
-                others.iter().enumerate().filter_map(by_key).collect();
-            for (index, tag) in elements.iter().enumerate() {
-                let other = tags::key(tag).and_then(|key| others.get(key));
-                let Some((_, other)) = other else { continue };
-                place.push_back(Step::Element(index));
-                if differs(same, (tag, other), cursor.element(), one, place) {
-                    return true;
-                }
-                place.pop_back();
-            }
-            false
+        if self.identifier.iter().any(|part| part == place.as_str()) {
+            return false;
         }
-        _ if holds_unknown(one) || holds_unknown(other) => false,
-        _ => !same.holds(one, other, cursor, parent) && !same.holds(other, one, cursor, parent),
+        // What is not known yet is compared when it is.
+        if is_unknown(one) || is_unknown(other) {
+            return false;
+        }
+        match (one, other) {
+            (Value::Object(members), Value::Object(others)) if !document::is_policy(one) => {
+                for (name, member) in members {
+                    let (Some(other), Some(below)) = (others.get(name), cursor.member(name)) else {
+                        continue;
+                    };
+                    place.push_back(Step::Member(name));
+                    if self.differs((member, other), below, one, place) {
+                        return true;
+                    }
+                    place.pop_back();
+                }
+                false
+            }
+            (Value::Array(elements), Value::Array(others)) if cursor.is(Classes::TAGS) => {
+                let by_key = |(index, tag)| Some((tags::key(tag)?, (index, tag)));
+                let others: BTreeMap<&str, (usize, &Value)> =
+                    others.iter().enumerate().filter_map(by_key).collect();
+                for (index, tag) in elements.iter().enumerate() {
+                    let other = tags::key(tag).and_then(|key| others.get(key));
+                    let Some((_, other)) = other else { continue };
+                    place.push_back(Step::Element(index));
+                    if self.differs((tag, other), cursor.element(), one, place) {
+                        return true;
+                    }
+                    place.pop_back();
+                }
+                false
+            }
+            _ if holds_unknown(one) || holds_unknown(other) => false,
+            _ => {
+                !self.same.holds(one, other, cursor, parent)
+                    && !self.same.holds(other, one, cursor, parent)
+            }
+        }
     }
 }
 
@@ -93,6 +115,7 @@ mod tests {
         let logs = json!({"LogGroupName": "a", "RetentionInDays": 7, "Tags": [tag("a", "x")]});
         for (other, place) in [
             (json!({"LogGroupName": "a"}), None),
+            (json!({"LogGroupName": "A", "RetentionInDays": 7}), None),
             (
                 json!({"LogGroupName": "a", "RetentionInDays": 14}),
                 Some("/RetentionInDays"),
