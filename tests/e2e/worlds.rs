@@ -299,6 +299,11 @@ fn a_form_that_is_forgotten_is_found() {
     is_found(Plant::ForgottenForm, 0..1_000, &["unexpected reply"]);
 }
 
+#[test]
+fn a_document_that_is_taken_for_known_is_found() {
+    is_found(Plant::TakenForKnown, 20..500, &["stale at once"]);
+}
+
 /// What is lost although nobody asked for that.
 const DELETED: [&str; 3] = [
     "what is declared was deleted",

@@ -125,6 +125,7 @@ impl<'a> Acts<'a> {
                 tag: draw.pick(&["a", "b"]).to_owned(),
                 subnet: !draw.one_in(3),
                 document: draw.one_in(2),
+                planned: draw.one_in(2),
             }),
             67 if draw.one_in(2) => self.ask(Wish::DeleteGroup),
             67 => self.ask(Wish::Rename {

@@ -82,6 +82,12 @@ impl Fate {
         *self.orders() = Orders::default();
     }
 
+    /// Whether nothing is going to happen.
+    pub(super) fn is_spared(&self) -> bool {
+        let orders = self.orders();
+        orders.crash.is_none() && orders.stall.is_none()
+    }
+
     /// How many workers are stalled.
     pub(super) fn stalled(&self) -> usize {
         self.stalled.load(Ordering::SeqCst)

@@ -12,6 +12,7 @@ mod coverage;
 mod drawn;
 mod ending;
 mod fate;
+mod plans;
 mod plant;
 mod play;
 mod shrink;

@@ -5,8 +5,12 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ucp_model::{CallClass, Identifier, OperationId};
-use ucp_store::{Claimed, LeaseTerm, Store};
+use serde_json::Value;
+use ucp_model::{CallClass, Identifier, OperationId, PlanId};
+use ucp_schema::holds_unknown;
+use ucp_store::{Claimed, LeaseTerm, SealedPlace, Store};
+
+use crate::stores::cipher;
 
 tokio::task_local! {
     /// The operation that a worker steps.
@@ -34,10 +38,12 @@ pub enum Plant {
     DeletedThoughForeign,
     /// A create-only value that AWS shows otherwise from the start is compared with another form of it at each look.
     ForgottenForm,
+    /// A plan has the canonical form of a document that is not known yet.
+    TakenForKnown,
 }
 
 /// The defects, by their names.
-const PLANTS: [(&str, Plant); 9] = [
+const PLANTS: [(&str, Plant); 10] = [
     ("forgotten-lease", Plant::ForgottenLease),
     ("believed-absence", Plant::BelievedAbsence),
     (
@@ -53,6 +59,7 @@ const PLANTS: [(&str, Plant); 9] = [
     ("double-declaration", Plant::DoubleDeclaration),
     ("deleted-though-foreign", Plant::DeletedThoughForeign),
     ("forgotten-form", Plant::ForgottenForm),
+    ("taken-for-known", Plant::TakenForKnown),
 ];
 
 impl FromStr for Plant {
@@ -128,4 +135,25 @@ impl BelievedAbsences {
     fn absent(&self) -> MutexGuard<'_, BTreeSet<(OperationId, Identifier)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Gives the documents of a plan that are not known yet the form of those that are known: a text.
+pub(super) async fn take_for_known(store: &dyn Store, id: PlanId) {
+    let place = SealedPlace::PlanContent(id);
+    let stored = store.get_plan(id).await.expect("the store answers");
+    let content = stored.expect("it is kept").content;
+    let text = cipher().open(&place, &content).expect("it opens");
+    let mut shown: Value = serde_json::from_slice(&text).expect("it is JSON");
+    for member in shown["members"].as_array_mut().into_iter().flatten() {
+        let planned = member["planned"].as_object_mut().into_iter().flatten();
+        for (_, value) in planned {
+            if value.get("Statement").is_some() && holds_unknown(value) {
+                *value = Value::String(value.to_string());
+            }
+        }
+    }
+    let sealed = cipher().seal(&place, shown.to_string().as_bytes());
+    let sealed = sealed.expect("it is sealed");
+    let resealed = store.reseal(&place, &content.into(), sealed).await;
+    assert!(resealed.expect("the store answers"), "it is as it was");
 }

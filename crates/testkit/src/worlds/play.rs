@@ -57,7 +57,7 @@ pub(super) struct Play<'a> {
     coverage: Coverage,
     forgotten: Option<Forgotten>,
     believed: Option<Arc<BelievedAbsences>>,
-    plant: Option<Plant>,
+    pub(super) plant: Option<Plant>,
     /// Requests that are not answered yet.
     asking: JoinSet<(usize, Reply)>,
     asked: Vec<Asked>,
@@ -321,7 +321,8 @@ impl<'a> Play<'a> {
         if self.decides_by_force(what).await {
             return;
         }
-        let Some(request) = self.request(what) else {
+        let since = self.moment().await;
+        let Some((request, plan)) = self.prepared(what, by).await else {
             return;
         };
         if self.plant == Some(Plant::DeletedWithItsAlias)
@@ -348,6 +349,9 @@ impl<'a> Play<'a> {
                 let asked = self.send(what, by, &request, false).await;
                 self.until_answered(&[asked]).await;
                 self.settle().await;
+                if let (Some(plan), Some(since)) = (plan, since) {
+                    self.check_plan(&plan, since, asked).await;
+                }
             }
             Way::NotWaiting => {
                 let asked = self.send(what, by, &request, true).await;
@@ -642,6 +646,15 @@ impl<'a> Play<'a> {
         turns.min()
     }
 
+    /// Whether nothing is in flight, and nothing is going to befall anybody.
+    pub(super) async fn is_quiet(&self) -> bool {
+        let is_spared = |running: &Running| running.fate.is_spared();
+        !self.is_going_on()
+            && self.stalled() == 0
+            && self.processes.iter().all(is_spared)
+            && self.next_at().await.is_none()
+    }
+
     /// Whether a step or a request goes on that is not stalled.
     fn is_going_on(&self) -> bool {
         let steps: usize = self.processes.iter().map(|it| it.steps.len()).sum();
@@ -673,8 +686,13 @@ impl<'a> Play<'a> {
 
     /// Sends a request of a client that waits for the verdict, and returns the reply.
     pub(super) async fn answer(&mut self, what: &Wish) -> Reply {
-        let request = self.request(what).expect("a request");
-        let asked = self.send(what, 0, &request, false).await;
+        let (request, _) = self.prepared(what, 0).await.expect("a request");
+        self.answer_to(what, 0, &request).await
+    }
+
+    /// Sends this request of such a client, and returns the reply.
+    pub(super) async fn answer_to(&mut self, what: &Wish, by: usize, request: &Asks) -> Reply {
+        let asked = self.send(what, by, request, false).await;
         self.until_answered(&[asked]).await;
         self.asked[asked].reply.clone().expect("it is answered")
     }
@@ -760,7 +778,7 @@ impl<'a> Play<'a> {
     }
 
     /// The request for something, given what exists. `None` if there is nothing to ask for.
-    fn request(&self, what: &Wish) -> Option<Asks> {
+    pub(super) fn request(&self, what: &Wish) -> Option<Asks> {
         let vpc = |place: usize| {
             let vpcs = self.world().live("AWS::EC2::VPC");
             let vpc = vpcs.get(place % vpcs.len().max(1)).cloned();
@@ -806,6 +824,7 @@ impl<'a> Play<'a> {
                 tag,
                 subnet,
                 document,
+                planned: _,
             } => {
                 let mut resources = vec![json!({
                     "alias": "net", "type": VPC,
@@ -875,7 +894,7 @@ impl Asked {
 }
 
 /// A request: method, path and body.
-type Asks = (&'static str, String, String);
+pub(super) type Asks = (&'static str, String, String);
 
 /// The apply of a set that lists one log group under each of some aliases.
 fn renaming(aliases: &[&str], is_complete: bool) -> Asks {

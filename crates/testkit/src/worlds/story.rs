@@ -166,6 +166,9 @@ pub enum Wish {
         /// Whether it has an endpoint, whose policy refers to the VPC.
         #[serde(default)]
         document: bool,
+        /// Whether a what-if of the set is asked for first, and its plan is applied.
+        #[serde(default)]
+        planned: bool,
     },
     /// An apply of a set that lists one log group under this alias.
     Rename {
