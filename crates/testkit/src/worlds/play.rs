@@ -24,7 +24,6 @@ use super::calls::Calls;
 use super::coverage::Coverage;
 use super::fate::{Fate, Forgotten, STATE};
 use super::plant::{BelievedAbsences, ForgottenLeases, OPERATION, Plant};
-use super::standing::Standing;
 use super::story::{Act, Story, Way, Wish};
 use crate::builder::Builder;
 use crate::world::{API_VERSION, GROUP, path_of, request};
@@ -46,6 +45,14 @@ const WATCHED_AFTER_MAX: Duration = Duration::from_secs(60);
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 /// How long what has ended is kept: for ever.
 const KEPT: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
+
+/// What references stood for when nothing was in the way.
+#[derive(Default)]
+pub(super) struct Standing {
+    pub(super) references: Vec<Reference>,
+    /// How many calls AWS had had.
+    pub(super) calls: usize,
+}
 
 /// A world in which a story happens.
 pub(super) struct Play<'a> {

@@ -4,16 +4,8 @@ use ucp_model::{ProvisioningState, Reference};
 use ucp_simulator::Action;
 
 use super::alias::{LOG_GROUP, OTHER_GROUP, REPLACED};
-use super::play::{Asked, Play, is_of};
+use super::play::{Asked, Play, Standing, is_of};
 use super::story::Wish;
-
-/// What references stood for when nothing was in the way.
-#[derive(Default)]
-pub(super) struct Standing {
-    references: Vec<Reference>,
-    /// How many calls AWS had had.
-    calls: usize,
-}
 
 impl Play<'_> {
     /// What stood before the last act, and was deleted since, was asked to be deleted.
