@@ -304,6 +304,11 @@ fn a_document_that_is_taken_for_known_is_found() {
     is_found(Plant::TakenForKnown, 20..500, &["stale at once"]);
 }
 
+#[test]
+fn a_delete_of_all_that_an_instance_lists_is_found() {
+    is_found(Plant::DeletedWithItsInstance, 170..1_000, &DELETED);
+}
+
 /// What is lost although nobody asked for that.
 const DELETED: [&str; 3] = [
     "what is declared was deleted",

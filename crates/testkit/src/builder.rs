@@ -55,7 +55,6 @@ pub struct Builder {
     pacing: Option<Pacing>,
     mishap: Option<(Mishap, CrashTurn)>,
     pool: CpuPool,
-    has_broker: bool,
     seed: u64,
     beside: Option<Beside>,
     ahead_ms: i64,
@@ -99,7 +98,6 @@ impl World {
             mishap: None,
             // How long work takes is real time, and depends on what else the machine does.
             pool: CpuPool::of_the_caller(),
-            has_broker: true,
             seed: 7,
             beside: None,
             ahead_ms: 0,
@@ -152,14 +150,6 @@ impl Builder {
     /// The store.
     pub(crate) fn store(&self) -> &Arc<dyn Store> {
         &self.store
-    }
-
-    /// Serves no service broker.
-    pub(crate) fn without_broker(self) -> Self {
-        Self {
-            has_broker: false,
-            ..self
-        }
     }
 
     /// Sets by how much the clock of the process is ahead of that of the world.
@@ -413,7 +403,7 @@ impl Builder {
         settings.engine.ownership_tags = self.ownership_tags;
         settings.engine.pacing = self.pacing;
         settings.api.rates = self.rates;
-        settings.broker = self.has_broker.then(|| broker::settings(self.sync_wait));
+        settings.broker = Some(broker::settings(self.sync_wait));
         let is_required = settings.authentication.required;
         match self.callers {
             Callers::Anybody => {}

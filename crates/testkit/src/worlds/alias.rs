@@ -6,6 +6,8 @@ use ucp_model::GroupId;
 
 use crate::{ACCOUNT, REGION};
 
+/// The name of the log group that a platform orders.
+pub(super) const ORDERED: &str = "osb-logs";
 /// AWS assigns the identifiers of its resources.
 pub(super) const VPC: &str = "AWS.EC2/VPC";
 /// It is in a VPC.
@@ -26,6 +28,8 @@ pub(super) const OTHER_GROUP: &str = "other";
 pub(super) const RENAMING_GROUP: &str = "renaming";
 /// That log group. Somebody always declares it.
 pub(super) const RENAMED: &str = "renamed";
+/// The group of the space for which a platform orders.
+pub(super) const SPACE_GROUP: &str = "cf-space";
 
 /// An alias, with what all its declarations have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,6 +69,17 @@ pub(super) const FOREIGN: Alias = alias(
     "foreign",
     Some("foreign"),
 );
+
+/// What is made by name, imported, not owned, as a resource of an instance.
+pub(super) const INTRUDING: Alias = alias(
+    "logs:foreign",
+    SPACE_GROUP,
+    LOG_GROUP,
+    "logs:foreign",
+    Some(FOREIGN.name),
+);
+/// What an order has made, imported, not owned.
+pub(super) const SHARED: Alias = alias("shared", "rg", LOG_GROUP, "shared", Some(ORDERED));
 
 const fn alias(
     key: &'static str,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::alias::{ALIASES, Alias, LOG_GROUP, NAMES, SECRET, VPC};
+use super::offered::Offered;
 use super::story::{Act, Pace, Story, Way, Wish};
 use super::weather;
 use crate::Draw;
@@ -17,7 +18,13 @@ impl Story {
         let ahead_ms = (0..processes).map(|_| ahead(&draw)).collect();
         let weave = draw.pick(&[0, 20, 50]);
         let faults = weather::drawn(&draw);
-        let acts = Acts::drawn(&draw, processes);
+        // It is not drawn, so that the other worlds stay what they were.
+        let orders = match seed % 6 {
+            0 => Some(Offered::Net),
+            3 => Some(Offered::Logs),
+            _ => None,
+        };
+        let acts = Acts::drawn(&draw, processes, orders);
         let pace = draw.pick(&[Pace::Unpaced, Pace::Learned, Pace::Ceilings]);
         Self {
             seed,
@@ -54,12 +61,14 @@ struct Acts<'a> {
     has_persons: bool,
     /// Whether a topic is replaced.
     has_replacements: bool,
+    /// What a platform orders.
+    orders: Option<Offered>,
     /// Whether sets list what others stand for, or leave out what they do not own.
     has_sharing: bool,
 }
 
 impl<'a> Acts<'a> {
-    fn drawn(draw: &'a Draw, processes: usize) -> Vec<Act> {
+    fn drawn(draw: &'a Draw, processes: usize, orders: Option<Offered>) -> Vec<Act> {
         let subjects = (0..2 + draw.below(3)).map(|_| subject(draw)).collect();
         let mut acts = Self {
             draw,
@@ -68,6 +77,7 @@ impl<'a> Acts<'a> {
             declared: BTreeMap::new(),
             has_persons: draw.one_in(2),
             has_replacements: draw.one_in(3),
+            orders,
             has_sharing: draw.one_in(3),
         };
         // Most defects take few acts, and some take many.
@@ -96,6 +106,18 @@ impl<'a> Acts<'a> {
                     to: draw.pick(&["a", "b"]).to_owned(),
                     complete: true,
                 },
+            }),
+            24..47 if let Some(of) = self.orders => self.ask(match draw.below(12) {
+                0..4 => Wish::Provision(of),
+                4..7 => Wish::ChangePlan(of),
+                7 => Wish::Deprovision {
+                    of,
+                    changed: draw.one_in(2),
+                },
+                8 if of == Offered::Logs => Wish::PutForeign,
+                9 if of == Offered::Logs => Wish::Intrude,
+                10 if of == Offered::Logs => Wish::Share,
+                _ => Wish::Provision(of),
             }),
             0..47 => {
                 let put = put(draw, subject, &mut self.declared);

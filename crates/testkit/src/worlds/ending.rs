@@ -57,6 +57,7 @@ impl Play<'_> {
         self.rename_once_more().await;
         self.replace_once_more().await;
         self.apply_once_more().await;
+        self.deprovision_once_more().await;
         self.check_references().await;
         self.check_standing().await;
         let again = self.world().accepted().await;

@@ -12,6 +12,8 @@ mod coverage;
 mod drawn;
 mod ending;
 mod fate;
+mod offered;
+mod orders;
 mod plans;
 mod plant;
 mod play;
@@ -29,6 +31,7 @@ use crate::{StoreKind, World};
 use play::Play;
 
 pub use coverage::Coverage;
+pub use offered::Offered;
 pub use plant::Plant;
 pub use shrink::shrunk;
 pub use story::{Act, Pace, Story, Way, Wish};

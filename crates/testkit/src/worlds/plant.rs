@@ -40,10 +40,12 @@ pub enum Plant {
     ForgottenForm,
     /// A plan has the canonical form of a document that is not known yet.
     TakenForKnown,
+    /// The deletion of an instance deletes all that is listed for it, whoever has made it and whoever else needs it.
+    DeletedWithItsInstance,
 }
 
 /// The defects, by their names.
-const PLANTS: [(&str, Plant); 10] = [
+const PLANTS: [(&str, Plant); 11] = [
     ("forgotten-lease", Plant::ForgottenLease),
     ("believed-absence", Plant::BelievedAbsence),
     (
@@ -60,6 +62,7 @@ const PLANTS: [(&str, Plant); 10] = [
     ("deleted-though-foreign", Plant::DeletedThoughForeign),
     ("forgotten-form", Plant::ForgottenForm),
     ("taken-for-known", Plant::TakenForKnown),
+    ("deleted-with-its-instance", Plant::DeletedWithItsInstance),
 ];
 
 impl FromStr for Plant {

@@ -17,12 +17,13 @@ use ucp_simulator::{Action, ResourceSnapshot};
 use ucp_store::Error;
 
 use super::alias::{
-    ALIASES, Alias, ENDPOINT, FOREIGN, LOG_GROUP, OTHER_GROUP, RENAMED, RENAMING_GROUP, REPLACED,
-    SUBNET, VPC, below, group, id_of, scope,
+    ALIASES, Alias, ENDPOINT, FOREIGN, INTRUDING, LOG_GROUP, OTHER_GROUP, RENAMED, RENAMING_GROUP,
+    REPLACED, SHARED, SPACE_GROUP, SUBNET, VPC, below, group, id_of, scope,
 };
 use super::calls::Calls;
 use super::coverage::Coverage;
 use super::fate::{Fate, Forgotten, STATE};
+use super::offered::{is_ordered, signed_in};
 use super::plant::{BelievedAbsences, ForgottenLeases, OPERATION, Plant};
 use super::story::{Act, Story, Way, Wish};
 use crate::builder::Builder;
@@ -115,7 +116,9 @@ impl<'a> Play<'a> {
             story,
             processes: Vec::new(),
             dead: Vec::new(),
-            groups: ["rg", OTHER_GROUP, RENAMING_GROUP].map(id_of).into(),
+            groups: ["rg", OTHER_GROUP, RENAMING_GROUP, SPACE_GROUP]
+                .map(id_of)
+                .into(),
             coverage: Coverage::default(),
             forgotten,
             believed,
@@ -198,7 +201,6 @@ impl<'a> Play<'a> {
             }
         };
         let builder = builder
-            .without_broker()
             .ahead_by(self.story.ahead_ms[of])
             .named(&name)
             .observed_by(Arc::clone(&fate) as _)
@@ -332,6 +334,13 @@ impl<'a> Play<'a> {
         let Some((request, plan)) = self.prepared(what, by).await else {
             return;
         };
+        if self.plant == Some(Plant::DeletedWithItsInstance)
+            && let Wish::Deprovision { of, .. } = *what
+        {
+            for request in self.deletes_of(of).await {
+                self.send(what, by, &request, false).await;
+            }
+        }
         if self.plant == Some(Plant::DeletedWithItsAlias)
             && matches!(what, Wish::Rename { complete: true, .. })
         {
@@ -341,7 +350,11 @@ impl<'a> Play<'a> {
         // What a person decides by force must see what is decided meanwhile.
         let may_overlap = !matches!(
             what,
-            Wish::Delete(_) | Wish::Forget(_) | Wish::Release | Wish::DeleteGroup
+            Wish::Delete(_)
+                | Wish::Forget(_)
+                | Wish::Release
+                | Wish::DeleteGroup
+                | Wish::Deprovision { .. }
         );
         match way {
             Way::Meanwhile if may_overlap => {
@@ -358,6 +371,9 @@ impl<'a> Play<'a> {
                 self.settle().await;
                 if let (Some(plan), Some(since)) = (plan, since) {
                     self.check_plan(&plan, since, asked).await;
+                }
+                if let (Some(of), Some(reply)) = (what.ordered(), self.asked[asked].reply.clone()) {
+                    self.polled(of, what, &reply).await;
                 }
             }
             Way::NotWaiting => {
@@ -394,6 +410,9 @@ impl<'a> Play<'a> {
             Wish::DeleteGroup => references
                 .iter()
                 .any(|reference| is_unknown(reference) && reference.id.group.name == OTHER_GROUP),
+            Wish::Deprovision { of, .. } => references
+                .iter()
+                .any(|reference| is_unknown(reference) && of.has(reference)),
             _ => false,
         }
     }
@@ -409,7 +428,7 @@ impl<'a> Play<'a> {
             lost: self.lost_replies(),
             reply: None,
         });
-        let mut request = request(method, path, body);
+        let mut request = signed_in(request(method, path, body));
         if is_async {
             let value = axum::http::HeaderValue::from_static("respond-async");
             request.headers_mut().insert("prefer", value);
@@ -787,8 +806,13 @@ impl<'a> Play<'a> {
     /// The request for something, given what exists. `None` if there is nothing to ask for.
     pub(super) fn request(&self, what: &Wish) -> Option<Asks> {
         let vpc = |place: usize| {
-            let vpcs = self.world().live("AWS::EC2::VPC");
-            let vpc = vpcs.get(place % vpcs.len().max(1)).cloned();
+            let mut vpcs = self.world().aws.resources();
+            let is_ordered =
+                |it: &ResourceSnapshot| it.properties["CidrBlock"].as_str().is_some_and(is_ordered);
+            // An order forgets what others stand for, and then nobody may own it.
+            vpcs.retain(|it| it.type_name == "AWS::EC2::VPC" && !is_ordered(it));
+            let vpc = vpcs.get(place % vpcs.len().max(1));
+            let vpc = vpc.map(|it| it.identifier.clone());
             vpc.unwrap_or_else(|| "vpc-none".to_owned())
         };
         let other = || format!("{}?{API_VERSION}", group(OTHER_GROUP));
@@ -887,6 +911,18 @@ impl<'a> Play<'a> {
                 on_alias(FOREIGN, "delete", json!({}))
             }
             Wish::Release => ("DELETE", FOREIGN.id(), String::new()),
+            Wish::Provision(of) => of.provision(),
+            Wish::ChangePlan(of) => of.change_plan(),
+            Wish::Deprovision { of, changed } => of.deprovision(*changed),
+            Wish::Intrude | Wish::Share => {
+                let alias = if *what == Wish::Share {
+                    SHARED
+                } else {
+                    INTRUDING
+                };
+                let body = json!({"primaryIdentifier": alias.mark, "ownedResource": false});
+                on_alias(alias, "import", body)
+            }
             Wish::DeleteGroup => ("DELETE", other(), String::new()),
             Wish::PutGroup => ("PUT", other(), json!({"location": "global"}).to_string()),
         })

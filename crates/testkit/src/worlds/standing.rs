@@ -58,6 +58,9 @@ impl Asked {
                     && reference.id.type_name.arm().as_str() == LOG_GROUP
             }
             Wish::DeleteVpc(_) => is_deleted(),
+            Wish::ChangePlan(of) | Wish::Deprovision { of, .. } => {
+                of.has(reference) && reference.owned
+            }
             Wish::DeleteGroup => reference.id.group.name == OTHER_GROUP && reference.owned,
             Wish::Replace {
                 create_first: false,

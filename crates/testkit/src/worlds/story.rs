@@ -9,6 +9,7 @@ use ucp_model::{CallClass, RateKey};
 use ucp_simulator::faults::Fault;
 
 use super::alias::{Alias, OTHER_GROUP, id_of};
+use super::offered::Offered;
 use crate::place::{ACCOUNT, REGION};
 
 /// A world, and what happens in it.
@@ -192,10 +193,35 @@ pub enum Wish {
     Adopt,
     /// A delete of that reference.
     Release,
+    /// An order of an instance.
+    Provision(Offered),
+    /// A change of its plan, which replaces what it has.
+    ChangePlan(Offered),
+    /// Its deletion.
+    Deprovision {
+        /// Of what.
+        of: Offered,
+        /// Whether it names the plan after the change.
+        changed: bool,
+    },
+    /// An import of the foreign log group, which is not to be owned, as a resource of an instance.
+    Intrude,
+    /// An import of the log group that an order has made, which is not to be owned.
+    Share,
     /// A delete of the other resource group.
     DeleteGroup,
     /// A put of the other resource group.
     PutGroup,
+}
+
+impl Wish {
+    /// What is ordered, if it is an order.
+    pub(super) fn ordered(&self) -> Option<Offered> {
+        match self {
+            Wish::Provision(of) | Wish::ChangePlan(of) | Wish::Deprovision { of, .. } => Some(*of),
+            _ => None,
+        }
+    }
 }
 
 /// How a client waits.
