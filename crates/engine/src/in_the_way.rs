@@ -2,7 +2,7 @@
 
 use ucp_model::operation::group::are_related;
 use ucp_model::operation::{Intent, Kind, State, Work};
-use ucp_model::{Action, Operation, Reference};
+use ucp_model::{Action, Operation, OperationId, Reference};
 use ucp_store::Error;
 
 use crate::abandoned::Abandoned;
@@ -10,6 +10,8 @@ use crate::engine::{Stepper, work};
 
 /// How many references of the group are read. A refusal must not cost more than a page.
 const READ_MAX: usize = 1_000;
+/// How many operations on these are read, in one statement.
+const LIVE_MAX: usize = 100;
 
 impl Stepper<'_> {
     /// Looks for an operation under the same group that works on a resource which this one names, or which names it, or that makes
@@ -36,16 +38,13 @@ impl Stepper<'_> {
             let is_being_made = other.observed.is_none() && other.operation.is_some();
             is_here && (is_being_made || are_related(&own, other))
         };
-        let mut is_in_the_way = false;
-        for other in references.iter().filter(is_near) {
-            is_in_the_way = match other.operation {
-                None => other.updated_at >= update.issued_at,
-                Some(operation) => store.get_operation(operation).await?.is_some_and(goes_on),
-            };
-            if is_in_the_way {
-                break;
-            }
-        }
+        let near: Vec<&Reference> = references.iter().filter(is_near).collect();
+        let has_ended =
+            |other: &&Reference| other.operation.is_none() && other.updated_at >= update.issued_at;
+        let live: Vec<OperationId> = near.iter().filter_map(|other| other.operation).collect();
+        let live = live.get(..LIVE_MAX).unwrap_or(&live);
+        let is_in_the_way =
+            near.iter().any(has_ended) || store.get_operations(live).await?.iter().any(goes_on);
         if let (true, Work::Resource(work)) = (is_in_the_way, &mut self.claimed.operation.work) {
             work.last_in_the_way_at = Some(now);
         }
@@ -67,7 +66,7 @@ fn update_of(state: &State) -> Option<&Intent> {
     }
 }
 
-fn goes_on(other: Operation) -> bool {
+fn goes_on(other: &Operation) -> bool {
     let work = other.work.resource();
     !other.is_terminal() && work.is_some_and(|work| work.retrying.is_none())
 }
