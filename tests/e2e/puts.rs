@@ -244,6 +244,41 @@ async fn a_failed_create_that_left_a_resource_is_kept_and_repaired(world: &World
     );
 }
 
+/// What a failed create has made is compared with its declaration: AWS may show a create-only value in a form of its own, and what
+/// is not declared any more goes.
+#[apply(on_every_store)]
+async fn what_a_failed_create_has_made_is_as_it_was_declared(world: &World) {
+    const CERTIFICATE: &str = "AWS.CertificateManager/Certificate";
+    let made = fault(fail(HandlerErrorCode::GeneralServiceException).made());
+    let restates = fault(Effect::RestateFixed {});
+    for fault in [made, restates] {
+        world.aws.add_fault(fault.on(Action::CreateResource));
+    }
+    let tagged = |tags: &[&str]| {
+        let tags = tags.iter().map(|key| json!({"Key": key, "Value": "1"}));
+        json!({"DomainName": "a.example", "Tags": tags.collect::<serde_json::Value>()})
+    };
+    let declared = tagged(&["one", "two"]);
+    let failed = world.put_and_settle(CERTIFICATE, "main", declared).await;
+    assert_eq!(failed["status"], "Failed", "{failed}");
+    assert_eq!(
+        world.aws.resources()[0].properties["DomainName"],
+        "a.example."
+    );
+
+    let repaired = world
+        .put_and_settle(CERTIFICATE, "main", tagged(&["two"]))
+        .await;
+    assert_eq!(repaired["status"], "Succeeded", "{repaired}");
+    let tags = world.references().await[0]["properties"]["Tags"].clone();
+    assert_eq!(tags, json!([{"Key": "two", "Value": "1"}]));
+    world
+        .put(CERTIFICATE, "main", tagged(&["two"]))
+        .await
+        .expect(200);
+    assert_eq!((world.creates(), world.calls("UpdateResource")), (1, 1));
+}
+
 #[apply(on_every_store)]
 async fn a_failed_create_that_left_nothing_frees_the_alias(world: &World) {
     world.aws.add_fault(

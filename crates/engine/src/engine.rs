@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
 use tracing::{Instrument, debug, info};
 use ucp_cloud::{CloudControl, Fault, FaultClass};
 use ucp_cpu_pool::{CpuPool, Undone};
@@ -434,34 +435,36 @@ impl Stepper<'_> {
         Ok(Ok(()))
     }
 
-    /// Returns what a put leaves to compare the next one with. AWS may show create-only values in a form of its own.
+    /// Returns what a put leaves to compare the next one with, if it succeeds, or has made a resource although it fails. AWS may show
+    /// create-only values in a form of its own.
     async fn baseline_after(
         &mut self,
         operation: &Operation,
         reference: Option<ReferenceChange>,
     ) -> Result<Option<Baseline>, Abandoned> {
-        let Ok(Some(desired)) = self.declared() else {
+        let (Ok(Some(desired)), Some(work)) = (self.declared(), operation.work.resource()) else {
             return Ok(None);
         };
-        let live = operation
-            .work
-            .resource()
-            .and_then(|work| work.result.as_ref());
-        let is_applied = matches!(reference, Some(ReferenceChange::Applied { .. }));
-        let (Some(live), Some(schema), true) = (live, &self.schema, is_applied) else {
+        let leave: fn(Desired, &Value, &ResourceSchema) -> Baseline = match reference {
+            Some(ReferenceChange::Applied { .. }) => ucp_plan::applied,
+            Some(ReferenceChange::Kept { owned: true })
+                if work.created && work.result.is_some() =>
+            {
+                ucp_plan::left_by_failed_create
+            }
+            _ => return Ok(None),
+        };
+        let (Some(live), Some(schema)) = (&work.result, &self.schema) else {
             return Ok(Some(desired.baseline));
         };
         let is_quick = schema.is_quick_for([live, desired.declaration.properties()]);
         let (live, schema) = (live.clone(), Arc::clone(schema));
-        let shown = move || Baseline {
-            shown: ucp_plan::shown(&desired, &live, &schema),
-            ..desired.baseline
-        };
+        let left = move || leave(desired, &live, &schema);
         if !is_quick {
             self.turn.arm(&mut self.claimed.lease).await?;
         }
         let pool = &self.engine.parts().pool;
-        Ok(Some(pool.run_unless_quick(is_quick, shown).await?))
+        Ok(Some(pool.run_unless_quick(is_quick, left).await?))
     }
 
     async fn finish(

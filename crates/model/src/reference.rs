@@ -136,8 +136,8 @@ pub struct Baseline {
     /// A digest of each declared write-only value, by JSON Pointer.
     #[serde(default)]
     pub digests: BTreeMap<String, Digest>,
-    /// The top-level properties, as JSON Pointers, that a later put sent and whose values in AWS are unknown until a put
-    /// succeeds.
+    /// The top-level properties, as JSON Pointers, that a put sent which did not succeed, this one or a later one. Their values in
+    /// AWS are unknown until a put succeeds.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub unconfirmed: BTreeSet<String>,
     /// The create-only values, by JSON Pointer, that AWS showed in another form than they were declared in, in the read that

@@ -1,13 +1,36 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use ucp_schema::ResourceSchema;
+use ucp_model::{Baseline, pointer};
+use ucp_schema::{Classes, ResourceSchema};
 
 use crate::{Desired, Mode, plan};
 
+/// Returns what a put leaves to compare the next one with, after `live` was read.
+pub fn applied(desired: Desired, live: &Value, schema: &ResourceSchema) -> Baseline {
+    Baseline {
+        shown: shown(&desired, live, schema),
+        ..desired.baseline
+    }
+}
+
+/// The same of a create that AWS calls failed, and that has made the resource. What AWS has taken of the write-only values is not
+/// known, so they are sent again.
+pub fn left_by_failed_create(desired: Desired, live: &Value, schema: &ResourceSchema) -> Baseline {
+    let secrets = desired.baseline.digests.keys();
+    let names = secrets.filter_map(|at| at.split('/').nth(1));
+    let is_changeable =
+        |name: &&str| !schema.lists(Classes::CREATE_ONLY, &[&*pointer::unescape(name)]);
+    let sent = names.filter(is_changeable).map(|name| format!("/{name}"));
+    Baseline {
+        unconfirmed: sent.collect(),
+        ..applied(desired, live, schema)
+    }
+}
+
 /// Returns the create-only values of `live`, by JSON Pointer, that a put of `desired` would have to replace the resource for. In the
 /// read that follows that put they are AWS's own form of what was sent.
-pub fn shown(desired: &Desired, live: &Value, schema: &ResourceSchema) -> BTreeMap<String, Value> {
+fn shown(desired: &Desired, live: &Value, schema: &ResourceSchema) -> BTreeMap<String, Value> {
     let plan = plan(desired, None, Some(live), schema, Mode::Merge);
     let fixed = plan.changes.iter().filter(|it| it.forces_replacement);
     fixed

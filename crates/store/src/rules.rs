@@ -477,7 +477,10 @@ pub fn end(
             let state = work.state_before.unwrap_or_else(|| outcome(work));
             (state, false, remembered)
         }
-        ReferenceChange::Kept { owned } => (outcome(work), owned, remembered),
+        ReferenceChange::Kept { owned } => {
+            let baseline = finish.baseline.clone().or(remembered);
+            (outcome(work), owned, baseline)
+        }
         ReferenceChange::Unknown => (ProvisioningState::Unknown, false, None),
         // An import that finds nothing decides nothing.
         ReferenceChange::Removed if stays_undecided(work) => {

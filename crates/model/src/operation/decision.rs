@@ -344,7 +344,8 @@ pub enum ReferenceChange {
     /// The operation ended without success before AWS took a change, and the reference stays as it was, with the
     /// provisioning state of its last change.
     Untouched,
-    /// The operation ended without success after a change, and the reference stays.
+    /// The operation ended without success after a change, and the reference stays. The declaration becomes the baseline of a
+    /// resource that it created, and that a read has shown.
     Kept {
         /// See [`ReferenceChange::Applied`].
         owned: bool,

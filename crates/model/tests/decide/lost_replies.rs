@@ -72,6 +72,39 @@ fn a_create_whose_token_has_expired_owns_only_what_carries_its_mark() {
     assert_eq!(owned(theirs(), fail), ("Failed", ReferenceChange::Removed));
 }
 
+/// AWS shows a create-only value in a form of its own. What bears the mark of this very create is as that declared it.
+#[test]
+fn what_this_create_has_made_is_not_to_be_replaced() {
+    let order = ReplacementOrder::CreateBeforeDelete;
+    let sent = Operation {
+        identifier: Some(name("vpc-1")),
+        created: true,
+        ..in_state(
+            operation(Kind::Put),
+            State::Submitting(intent(Action::Create, None)),
+        )
+    };
+    let refused = Failure::new("AlreadyExists", "It exists.");
+    let met = Operation {
+        created: false,
+        ..in_state(sent.clone(), State::Adopting(refused.clone()))
+    };
+    for plan in [replace(order), PlanOutcome::Impossible(refused)] {
+        for operation in [&sent, &met] {
+            assert_line(
+                operation,
+                marked(Ownership::Made, plan.clone()),
+                "observing, then Read: this create has made it, whatever AWS says",
+            );
+        }
+    }
+    assert_line(
+        &met,
+        marked(Ownership::Ours, replace(order)),
+        "failed: what has the identifier is not ours to replace",
+    );
+}
+
 /// A delete that was sent says nothing about what stands there now.
 #[test]
 fn a_delete_is_not_sent_again_to_what_carries_another_mark() {

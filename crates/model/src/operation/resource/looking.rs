@@ -17,7 +17,8 @@ use super::step::Step;
 use super::work::Kind;
 use super::{concluding, marking, replacing, submitting};
 use crate::{
-    Action, Detail, ErrorCode, Failure, Fault, Identifier, ProvisioningState, RetryClass, Setback,
+    Action, Detail, ErrorCode, Failure, Fault, Identifier, Ownership, ProvisioningState,
+    RetryClass, Setback,
 };
 
 /// Decides after the first look, before anything was sent.
@@ -149,6 +150,11 @@ pub(super) fn after_lost_reply(
                 ),
             }
         }
+        (Action::Create, Presence::Present { ownership, .. })
+            if is_shown_otherwise(&ownership, &plan) =>
+        {
+            made(step)
+        }
         // It may be somebody else's, which is not to be replaced, and is not lost either.
         (Action::Create, Presence::Present { .. })
             if !step.operation.is_ours()
@@ -215,6 +221,25 @@ pub(super) fn after_lost_reply(
     }
 }
 
+/// Returns whether AWS shows what this very create has made in another form than it was declared in. It could not have been created
+/// otherwise.
+fn is_shown_otherwise(ownership: &Ownership, plan: &PlanOutcome) -> bool {
+    *ownership == Ownership::Made
+        && matches!(
+            plan,
+            PlanOutcome::Replace { .. } | PlanOutcome::Impossible(_)
+        )
+}
+
+/// Goes on as after a create that has succeeded, which the mark on the resource proves.
+fn made(step: &Step<'_>) -> Decision {
+    let moved = Moved {
+        created: true,
+        ..step.to(State::Observing(Action::Create))
+    };
+    moved.then_read("this create has made it, whatever AWS says")
+}
+
 /// Decides after the look that follows a create refused with `AlreadyExists`.
 pub(super) fn at_what_exists(
     step: &Step<'_>,
@@ -243,6 +268,7 @@ pub(super) fn at_what_exists(
                     let setback = Setback::Failed(failure.clone());
                     step.end_create(setback, None, "what stands in the way is not ours")
                 }
+                _ if is_shown_otherwise(&ownership, &plan) => made(step),
                 _ if refuses_adoption(step) => refuse_adoption(step),
                 PlanOutcome::Replace { .. } => step.fail(
                     failure.clone(),
