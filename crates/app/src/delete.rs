@@ -7,7 +7,7 @@ use ucp_model::{Operation, PlanId, Reference, ReferenceId, Scope, Target, TypeNa
 use ucp_schema::ResourceSchema;
 use ucp_store::{Forgotten, NewOperation, NewWork, RecordedAlias};
 
-use crate::declaring::unsupported;
+use crate::declaring::{Purpose, unsupported};
 use crate::identifier::{named, told_by};
 use crate::intake::{Subject, verdict_of};
 use crate::looking::{Outlook, View};
@@ -187,7 +187,9 @@ impl App {
             identifier,
         });
         self.parts.accounts.verify(&scope).await?;
-        let alias = self.recorded_alias(reference.as_ref()).await?;
+        let alias = self
+            .recorded_alias(reference.as_ref(), Purpose::Change)
+            .await?;
         if let Some(RecordedAlias {
             group,
             reference: None,

@@ -6,7 +6,7 @@ use ucp_model::{Identifier, Operation, Reference, Scope, Target, TypeName, Warni
 use ucp_schema::{IdentifierOutcome, ResourceSchema};
 use ucp_store::NewOperation;
 
-use crate::declaring::unsupported;
+use crate::declaring::{Purpose, unsupported};
 use crate::identifier::named;
 use crate::intake::{Subject, verdict_of};
 use crate::looking::Outlook;
@@ -90,7 +90,9 @@ impl App {
             };
             let mut new =
                 self.new_resource_operation(Kind::Import, subject, options, &schema, caller);
-            let alias = self.recorded_alias(Some(&reference)).await?;
+            let alias = self
+                .recorded_alias(Some(&reference), Purpose::Change)
+                .await?;
             let recorded = self.recorded(alias, Some(&target)).await?;
             match self
                 .outlook(&mut new, recorded, &schema, None, deadline)

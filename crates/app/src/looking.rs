@@ -25,6 +25,7 @@ use ucp_store::{
     RecordedTarget, Sealed,
 };
 
+use crate::declaring::Purpose;
 use crate::live::LiveReader;
 use crate::settling::Nothing;
 use crate::{App, Rejection};
@@ -149,36 +150,26 @@ impl Recorded {
 }
 
 impl App {
-    /// Returns what is recorded of the alias of a request, if it has one.
+    /// Returns what is recorded of the alias of a request, if it has one. For those who change nothing, every alias is new in a group
+    /// that is not there.
     pub(crate) async fn recorded_alias(
         &self,
         reference: Option<&ReferenceId>,
+        purpose: Purpose,
     ) -> Result<Option<RecordedAlias>, Rejection> {
         let Some(id) = reference else {
             return Ok(None);
         };
         match self.parts.store.recorded_alias(id).await {
             Ok(alias) => Ok(Some(alias)),
-            Err(error) => Err(self.refusal(error, reference).await),
-        }
-    }
-
-    /// Returns the same for those who change nothing: in a group that is not there, every alias is new.
-    pub(crate) async fn foreseen_alias(
-        &self,
-        reference: Option<&ReferenceId>,
-    ) -> Result<Option<RecordedAlias>, Rejection> {
-        let Some(id) = reference else {
-            return Ok(None);
-        };
-        match self.parts.store.recorded_alias(id).await {
-            Err(ucp_store::Error::NoSuchGroup) => Ok(Some(RecordedAlias {
-                group: self.new_group(&id.group),
-                reference: None,
-                target: RecordedTarget::default(),
-                is_lineage_taken: false,
-            })),
-            Ok(alias) => Ok(Some(alias)),
+            Err(ucp_store::Error::NoSuchGroup) if purpose == Purpose::Preview => {
+                Ok(Some(RecordedAlias {
+                    group: self.new_group(&id.group),
+                    reference: None,
+                    target: RecordedTarget::default(),
+                    is_lineage_taken: false,
+                }))
+            }
             Err(error) => Err(self.refusal(error, reference).await),
         }
     }
@@ -295,7 +286,9 @@ impl App {
             type_name: &work.type_name,
             identifier,
         });
-        let alias = self.foreseen_alias(work.reference.as_ref()).await?;
+        let alias = self
+            .recorded_alias(work.reference.as_ref(), Purpose::Preview)
+            .await?;
         self.recorded(alias, target.as_ref()).await
     }
 

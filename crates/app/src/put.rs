@@ -67,13 +67,6 @@ pub struct PutOutcome {
     pub warnings: Vec<Warning>,
 }
 
-/// Notes how many other references to the resource a put was compared with.
-fn note_compared(new: &mut NewOperation, count: usize) {
-    if let NewWork::Resource(work) = &mut new.work {
-        work.compared_with = count;
-    }
-}
-
 /// Returns the resource of a put if a look has shown that AWS spells it otherwise, and a reference stands for it under that.
 fn as_aws_spells(new: &NewOperation) -> Option<Target<'_>> {
     match &new.work {
@@ -332,7 +325,7 @@ impl App {
             let new_alias = reference.as_ref().filter(|_| recorded.is_new_alias());
             if let (Some(own), Some(target), true) = (new_alias, &target, is_second) {
                 let compared = self.judge_second(own, target, &declaration, &schema, caller);
-                note_compared(&mut new, compared.await?);
+                new.set_compared_with(compared.await?);
             }
             let digest = {
                 let (declaration, schema) = (declaration.clone(), Arc::clone(&schema));
@@ -345,7 +338,7 @@ impl App {
             if let (Some(own), Some(target)) = (new_alias, as_aws_spells(&new)) {
                 let compared = self.judge_second(own, &target, &declaration, &schema, caller);
                 let compared = compared.await?;
-                note_compared(&mut new, compared);
+                new.set_compared_with(compared);
             }
             Prospect::Seen(outlook)
         };
@@ -435,12 +428,7 @@ impl App {
             None => None,
         };
         judge_for_type(&put.properties, &put.tags, &schema)?;
-        let alias = match purpose {
-            Purpose::Preview => self.foreseen_alias(reference.as_ref()).await?,
-            Purpose::Change | Purpose::Validation => {
-                self.recorded_alias(reference.as_ref()).await?
-            }
-        };
+        let alias = self.recorded_alias(reference.as_ref(), purpose).await?;
         if purpose != Purpose::Validation {
             // Nothing takes long before the account and the group are known.
             self.parts.accounts.verify(&put.scope).await?;

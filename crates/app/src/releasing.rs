@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ucp_access::Right;
-use ucp_model::{Reference, ReferenceId, Target};
+use ucp_model::{GroupId, Reference, ReferenceId};
 use ucp_store::rules::instance_of;
 use ucp_store::{Error, Release};
 
@@ -36,10 +36,10 @@ impl App {
             let reference = self.get_reference(id).await?;
             let type_name = &reference.id.type_name;
             caller.judge_type(Right::Write, &reference.scope, type_name, "release/action")?;
-            let heir = match reference.target().filter(|_| reference.owned) {
-                Some(target) => self.heir(&reference.id, &target, caller).await?,
-                None => None,
-            };
+            let own = reference.id.key();
+            let going = BTreeSet::from([own.clone()]);
+            let given_up = std::iter::once(&reference);
+            let heir = self.heirs(given_up, &going, caller).await?.remove(&own);
             let release = Release {
                 reference: reference.clone(),
                 keeps_plan_policy: !caller.may_lower_policy(&reference.id.group),
@@ -64,51 +64,54 @@ impl App {
         Err(changes_too_fast())
     }
 
-    /// Returns the reference that may own a resource once `own` does not: the first that is idle and was put.
-    async fn heir(
-        &self,
-        own: &ReferenceId,
-        target: &Target<'_>,
-        caller: &Caller,
-    ) -> Result<Option<Reference>, Rejection> {
-        let targets = [target.key()];
-        let others = self.parts.store.references_to(&targets, HEIRS_MAX).await?;
-        let may_own = |other: &Reference| may_own(other, caller) && other.id.key() != own.key();
-        for other in others.into_iter().filter(may_own) {
-            match self.parts.store.get_resource_group(&other.id.group).await {
-                Ok(group) if group.body.deletion.is_none() => return Ok(Some(other)),
-                // A deletion that is under way would take along what is owned.
-                Ok(_) | Err(Error::NoSuchGroup) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(None)
-    }
-
-    /// Returns which references may own what the references `given_up` stand for once these do not, by the keys of these. None of
-    /// `going` is among them.
+    /// Returns the references that may own what those `given_up` stand for once these do not, by the keys of these: of each the first
+    /// that is idle, was put, and whose group is not being deleted. None of `going` is among them.
     pub(crate) async fn heirs(
         &self,
         given_up: impl Iterator<Item = &Reference>,
         going: &BTreeSet<String>,
         caller: &Caller,
-    ) -> Result<BTreeMap<String, ReferenceId>, Rejection> {
+    ) -> Result<BTreeMap<String, Reference>, Rejection> {
+        let store = &self.parts.store;
         let owned = given_up.filter(|reference| reference.owned);
         let owned = owned.filter_map(|reference| Some((reference.target()?.key(), reference)));
         let owned: BTreeMap<String, &Reference> = owned.collect();
         let targets: Vec<String> = owned.keys().cloned().collect();
         let limit = HEIRS_MAX.saturating_mul(targets.len());
-        let mut heirs = BTreeMap::new();
-        for other in self.parts.store.references_to(&targets, limit).await? {
+        let (mut heirs, mut groups) = (BTreeMap::new(), BTreeMap::new());
+        for other in store.references_to(&targets, limit).await? {
             let target = other.target().map(|target| target.key());
             let own = target.and_then(|target| owned.get(&target));
-            if let Some(own) = own.filter(|_| may_own(&other, caller))
-                && !going.contains(&other.id.key())
-            {
-                heirs.entry(own.id.key()).or_insert(other.id);
+            let Some(own) = own.map(|own| own.id.key()) else {
+                continue;
+            };
+            let may_own = may_own(&other, caller) && !going.contains(&other.id.key());
+            if !may_own || heirs.contains_key(&own) {
+                continue;
+            }
+            let group = &other.id.group;
+            let stays = match groups.get(&group.key()) {
+                Some(stays) => *stays,
+                None => {
+                    let stays = self.stays(group).await?;
+                    groups.insert(group.key(), stays);
+                    stays
+                }
+            };
+            if stays {
+                heirs.insert(own, other);
             }
         }
         Ok(heirs)
+    }
+
+    /// Returns whether a group is there and is not being deleted, which would take along what it owns.
+    async fn stays(&self, group: &GroupId) -> Result<bool, Rejection> {
+        match self.parts.store.get_resource_group(group).await {
+            Ok(group) => Ok(group.body.deletion.is_none()),
+            Err(Error::NoSuchGroup) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

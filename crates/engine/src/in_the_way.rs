@@ -43,8 +43,8 @@ impl Stepper<'_> {
             |other: &&Reference| other.operation.is_none() && other.updated_at >= update.issued_at;
         let live: Vec<OperationId> = near.iter().filter_map(|other| other.operation).collect();
         let live = live.get(..LIVE_MAX).unwrap_or(&live);
-        let is_in_the_way =
-            near.iter().any(has_ended) || store.get_operations(live).await?.iter().any(goes_on);
+        let is_in_the_way = near.iter().any(has_ended)
+            || !live.is_empty() && store.get_operations(live).await?.iter().any(goes_on);
         if let (true, Work::Resource(work)) = (is_in_the_way, &mut self.claimed.operation.work) {
             work.last_in_the_way_at = Some(now);
         }

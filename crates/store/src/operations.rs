@@ -104,13 +104,24 @@ pub struct NewResourceWork {
 
 impl NewOperation {
     /// Sets who comes to own what an operation on a group gives up to others, by the keys of the references that do.
-    pub fn set_heirs(&mut self, given: BTreeMap<String, ReferenceId>) {
+    pub fn set_heirs(&mut self, given: BTreeMap<String, Reference>) {
+        let given: BTreeMap<String, ReferenceId> = given
+            .into_iter()
+            .map(|(own, heir)| (own, heir.id))
+            .collect();
         match &mut self.work {
             NewWork::Group { heirs, .. } => *heirs = given,
             NewWork::Resource(work) => {
                 let own = work.reference.as_ref().map(ReferenceId::key);
                 work.heir = own.and_then(|own| given.get(&own).cloned());
             }
+        }
+    }
+
+    /// Sets with how many other references to the resource a put was compared.
+    pub fn set_compared_with(&mut self, count: usize) {
+        if let NewWork::Resource(work) = &mut self.work {
+            work.compared_with = count;
         }
     }
 

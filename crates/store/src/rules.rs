@@ -591,7 +591,7 @@ pub fn update(reference: Reference, update: ReferenceUpdate, now: Timestamp) -> 
 }
 
 /// Returns the heir of a reference that is given up, as it owns the resource from then on. `None` if the reference does not own
-/// it. [`Error::PreconditionFailed`] if the heir does not stand for it.
+/// it. [`Error::PreconditionFailed`] if the heir [cannot own it](inherited).
 pub fn inherit(release: &Release, given_up: &Reference) -> Result<Option<Reference>, Error> {
     if release.reference.etag() != given_up.etag() {
         return Err(Error::PreconditionFailed);
@@ -599,15 +599,8 @@ pub fn inherit(release: &Release, given_up: &Reference) -> Result<Option<Referen
     let Some(heir) = release.heir.as_ref().filter(|_| given_up.owned) else {
         return Ok(None);
     };
-    let target = |reference: &Reference| reference.target().map(|target| target.key());
-    if heir.operation.is_some() || target(heir).is_none() || target(heir) != target(given_up) {
-        return Err(Error::PreconditionFailed);
-    }
-    let own = ReferenceUpdate {
-        owned: Some(true),
-        ..ReferenceUpdate::default()
-    };
-    Ok(Some(update(heir.clone(), own, release.at)))
+    let inherited = inherited(heir.clone(), given_up, release.at);
+    inherited.map(Some).ok_or(Error::PreconditionFailed)
 }
 
 /// Returns whether [`References::adopt`](crate::References::adopt) writes the reference, given what is recorded: the

@@ -4,7 +4,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use ucp_model::operation::group::{Application, ApplyMember, GroupState, MemberGoal, Task};
 use ucp_model::operation::{GroupWork, OnShared};
-use ucp_model::{Ended, GroupId, PlanUse, ReferenceId, ResourceGroup, Scope};
+use ucp_model::{Ended, GroupId, PlanUse, Reference, ResourceGroup, Scope};
 use ucp_seal::AssociatedData;
 use ucp_set::{Declarations, DeclaredMember, resolve};
 use ucp_store::{ApplyRefactor, NewOperation, NewWork, Sealed};
@@ -173,7 +173,7 @@ impl App {
         application: &Application,
         group: &GroupId,
         caller: &Caller,
-    ) -> Result<BTreeMap<String, ReferenceId>, Rejection> {
+    ) -> Result<BTreeMap<String, Reference>, Rejection> {
         let members = application.members.iter();
         let deleted = members.filter(|member| !matches!(member.goal, MemberGoal::Put(_)));
         let going: BTreeSet<String> = deleted.map(|member| member.reference.key()).collect();
