@@ -1,5 +1,7 @@
 //! Absence, which is proven before anything irreversible follows from it, and ownership, which is proven too.
 
+use ucp_model::operation::{Class, Retrying};
+
 use super::*;
 
 fn absent() -> Observation {
@@ -511,6 +513,21 @@ fn what_was_declared_is_not_looked_for_if_the_code_says_that_nothing_was_made() 
     };
     assert_eq!(finish.reference, ReferenceChange::Removed);
     assert_eq!(finish.leftover, None);
+    // An earlier try may have made it: the code of the latest says nothing about that.
+    let tried = Operation {
+        retrying: Some(Retrying {
+            action: Action::Create,
+            class: Class::Again,
+            tries: 1,
+            since: START,
+            others: std::collections::BTreeMap::new(),
+            failure: Failure::new("Throttling", "Slow down."),
+            is_named: false,
+        }),
+        ..salvaging.clone()
+    };
+    let absent = Observation::Read(Presence::Absent);
+    assert_line(&tried, absent, "salvaging: nothing is visible yet");
     // Whose it is, its mark says, or nothing does.
     let read = |ownership| Observation::Read(bearing("vpc-2", "d", ownership));
     let ours = Operation {

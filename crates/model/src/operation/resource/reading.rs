@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::decision::{Presence, ReferenceChange};
 use super::decision::Decision;
 use super::replacement::Replacing;
-use super::retry_class::{Problem, retry_class};
+use super::retry_class::{Class, Problem, retry_class};
 use super::sightings::{LOOKS_MIN, SETTLING_WINDOW};
 use super::step::Step;
 use super::{concluding, marking, replacing};
@@ -151,14 +151,16 @@ pub(super) fn salvaged(
             },
         ) if step.operation.has_name
             && step.operation.marked
-            && may_hide(setback)
+            && may_have_made(step, setback)
             && step.now.since(step.operation.state_since) < SETTLING_WINDOW =>
         {
             step.retry(None, "it does not bear the mark, which proves nothing yet")
         }
         (Action::Create, presence) if is_ours(step, setback) => left(step, setback, presence),
         (Action::Create, Presence::Absent)
-            if step.operation.identifier.is_some() && may_hide(setback) && step.may_show_yet() =>
+            if step.operation.identifier.is_some()
+                && may_have_made(step, setback)
+                && step.may_show_yet() =>
         {
             step.look_later(step.operation.state.clone(), "nothing is visible yet")
         }
@@ -204,6 +206,14 @@ pub(super) fn may_hide(setback: &Setback) -> bool {
             retry_class(&Problem::Failed(code), Action::Create).may_hide()
         }
     }
+}
+
+/// The same of all its tries. The one before the latest was tried again as soon as one look had found nothing.
+fn may_have_made(step: &Step<'_>, setback: &Setback) -> bool {
+    let earlier = step.operation.retrying.as_ref();
+    let earlier = earlier.filter(|earlier| earlier.action == Action::Create);
+    may_hide(setback)
+        || earlier.is_some_and(|earlier| earlier.by_class().into_keys().any(Class::may_hide))
 }
 
 /// Decides after a failed create whose resource AWS has named, so that it is ours if it exists.
