@@ -279,6 +279,45 @@ async fn what_a_failed_create_has_made_is_as_it_was_declared(world: &World) {
     assert_eq!((world.creates(), world.calls("UpdateResource")), (1, 1));
 }
 
+/// Nobody could read what a create has made. The first look that can finds it as it was declared, in AWS's form; what is read
+/// otherwise later is another resource.
+#[apply(on_every_store)]
+async fn the_first_look_at_what_was_created_shows_what_was_declared(world: &World) {
+    const CERTIFICATE: &str = "AWS.CertificateManager/Certificate";
+    let restates = fault(Effect::RestateFixed {}).on(Action::CreateResource);
+    world.aws.add_fault(restates);
+    let denied = fault(refuse(ExceptionCode::AccessDenied));
+    world.aws.add_fault(denied.on(Action::GetResource));
+    let declared =
+        |tag: &str| json!({"DomainName": "a.example", "Tags": [{"Key": "t", "Value": tag}]});
+    let made = world
+        .put_and_settle(CERTIFICATE, "main", declared("1"))
+        .await;
+    assert_eq!(made["status"], "Succeeded", "{made}");
+    world.aws.clear_faults();
+
+    for tag in ["1", "1", "2"] {
+        let put = world
+            .put_and_settle(CERTIFICATE, "main", declared(tag))
+            .await;
+        assert_eq!(put["status"], "Succeeded", "{put}");
+    }
+    assert_eq!((world.creates(), world.calls("UpdateResource")), (1, 1));
+    let other = json!({"DomainName": "other.example"});
+    let certificate = &world.aws.resources()[0];
+    let target = (
+        "AWS::CertificateManager::Certificate",
+        certificate.identifier.as_str(),
+    );
+    let changed = world.aws.patch_out_of_band(None, None, target, &other);
+    changed.expect("it is there");
+    let refused = world
+        .put(CERTIFICATE, "main", declared("2"))
+        .await
+        .expect(409);
+    assert_eq!(refused.code(), "RequiresReplacement");
+}
+
 #[apply(on_every_store)]
 async fn a_failed_create_that_left_nothing_frees_the_alias(world: &World) {
     world.aws.add_fault(

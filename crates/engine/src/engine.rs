@@ -2,7 +2,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
 use tracing::{Instrument, debug, info};
 use ucp_cloud::{CloudControl, Fault, FaultClass};
 use ucp_cpu_pool::{CpuPool, Undone};
@@ -442,24 +441,26 @@ impl Stepper<'_> {
         operation: &Operation,
         reference: Option<ReferenceChange>,
     ) -> Result<Option<Baseline>, Abandoned> {
-        let (Ok(Some(desired)), Some(work)) = (self.declared(), operation.work.resource()) else {
+        let (Ok(Some(desired)), Some(work), Some(schema)) =
+            (self.declared(), operation.work.resource(), &self.schema)
+        else {
             return Ok(None);
         };
-        let leave: fn(Desired, &Value, &ResourceSchema) -> Baseline = match reference {
+        let leave = match reference {
             Some(ReferenceChange::Applied { .. }) => ucp_plan::applied,
+            // What AWS cannot read is sent again until a put succeeds.
             Some(ReferenceChange::Kept { owned: true })
-                if work.created && work.result.is_some() =>
+                if work.created && schema.handlers().read =>
             {
                 ucp_plan::left_by_failed_create
             }
             _ => return Ok(None),
         };
-        let (Some(live), Some(schema)) = (&work.result, &self.schema) else {
-            return Ok(Some(desired.baseline));
-        };
-        let is_quick = schema.is_quick_for([live, desired.declaration.properties()]);
-        let (live, schema) = (live.clone(), Arc::clone(schema));
-        let left = move || leave(desired, &live, &schema);
+        let live = work.result.clone();
+        let documents = live.iter().chain([desired.declaration.properties()]);
+        let is_quick = schema.is_quick_for(documents);
+        let schema = Arc::clone(schema);
+        let left = move || leave(desired, live.as_ref(), &schema);
         if !is_quick {
             self.turn.arm(&mut self.claimed.lease).await?;
         }

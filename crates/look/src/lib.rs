@@ -270,6 +270,27 @@ impl Put<'_> {
         schema.is_quick_for([declared, last, live].into_iter().flatten())
     }
 
+    /// Returns the baseline. If this read is the first to show the resource, whose mark proves that it is the one which was put, it
+    /// is AWS's form of what was declared.
+    fn baseline_at(
+        &self,
+        presence: &Presence,
+        schema: &ResourceSchema,
+    ) -> Option<Cow<'_, Baseline>> {
+        let last = self.baseline.as_deref()?;
+        Some(match presence {
+            Presence::Present {
+                live, ownership, ..
+            } if last.is_unseen && ownership.is_ours() => {
+                Cow::Owned(ucp_plan::first_seen(last, live, schema))
+            }
+            Presence::Present { .. }
+            | Presence::Absent
+            | Presence::Unreadable(_)
+            | Presence::Unknown(_) => Cow::Borrowed(last),
+        })
+    }
+
     fn plan(&self, presence: &Presence) -> Planned {
         let work = self.work.as_ref();
         match (&self.declared, &self.schema) {
@@ -283,7 +304,8 @@ impl Put<'_> {
                     | Presence::Unreadable(_)
                     | Presence::Unknown(_) => Cow::Borrowed(desired.as_ref()),
                 };
-                let (baseline, mark) = (self.baseline.as_deref(), self.mark.as_ref());
+                let baseline = self.baseline_at(presence, schema);
+                let (baseline, mark) = (baseline.as_deref(), self.mark.as_ref());
                 planner::plan_put(work, &desired, baseline, presence, schema, mark)
             }
             (Err(failure), _) => failure.as_ref().clone().into(),

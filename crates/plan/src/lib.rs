@@ -69,7 +69,7 @@ pub use settled::{
     Transition, first_departure, first_difference, first_difference_in, is_as_planned, settled,
     taken_back,
 };
-pub use shown::{applied, left_by_failed_create};
+pub use shown::{applied, first_seen, left_by_failed_create};
 pub use ucp_model::SENSITIVE;
 pub use ucp_model::operation::UpdateMode as Mode;
 pub use warning::{Warning, WarningCode};

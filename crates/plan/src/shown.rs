@@ -2,21 +2,26 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use ucp_model::{Baseline, pointer};
-use ucp_schema::{Classes, ResourceSchema};
+use ucp_schema::{Classes, Declaration, ResourceSchema};
 
 use crate::{Desired, Mode, plan};
 
-/// Returns what a put leaves to compare the next one with, after `live` was read.
-pub fn applied(desired: Desired, live: &Value, schema: &ResourceSchema) -> Baseline {
+/// Returns what a put leaves to compare the next one with. `live` is what the read that followed has shown, if it has.
+pub fn applied(desired: Desired, live: Option<&Value>, schema: &ResourceSchema) -> Baseline {
+    let shown = live.map(|live| shown(&desired, live, schema));
     Baseline {
-        shown: shown(&desired, live, schema),
+        shown: shown.unwrap_or_default(),
         ..desired.baseline
     }
 }
 
 /// The same of a create that AWS calls failed, and that has made the resource. What AWS has taken of the write-only values is not
 /// known, so they are sent again.
-pub fn left_by_failed_create(desired: Desired, live: &Value, schema: &ResourceSchema) -> Baseline {
+pub fn left_by_failed_create(
+    desired: Desired,
+    live: Option<&Value>,
+    schema: &ResourceSchema,
+) -> Baseline {
     let secrets = desired.baseline.digests.keys();
     let names = secrets.filter_map(|at| at.split('/').nth(1));
     let is_changeable =
@@ -25,6 +30,19 @@ pub fn left_by_failed_create(desired: Desired, live: &Value, schema: &ResourceSc
     Baseline {
         unconfirmed: sent.collect(),
         ..applied(desired, live, schema)
+    }
+}
+
+/// Returns a baseline that no read has [followed](Baseline::is_unseen) as it is after the first one. That must have shown the
+/// resource which the put created, and not another one of its name.
+pub fn first_seen(last: &Baseline, live: &Value, schema: &ResourceSchema) -> Baseline {
+    let desired = Desired {
+        declaration: Declaration::stored(last.declared.clone()),
+        baseline: last.clone(),
+    };
+    Baseline {
+        is_unseen: false,
+        ..applied(desired, Some(live), schema)
     }
 }
 

@@ -767,7 +767,7 @@ fn a_create_only_value_is_as_it_was_read_after_the_put() {
     };
     let declared = of(&["b.example"]);
     let read = live(&["a.example", "b.example"]);
-    let last = ucp_plan::applied(desired(&declared, &schema), &read, &schema);
+    let last = ucp_plan::applied(desired(&declared, &schema), Some(&read), &schema);
     assert_eq!(
         last.shown.keys().collect::<Vec<_>>(),
         ["/SubjectAlternativeNames"]
@@ -813,7 +813,7 @@ fn secrets_of_a_failed_create_are_sent_again() {
         let schema = schema(type_name);
         let live = schema.without_write_only(&declared);
         let desired = desired(&declared, &schema);
-        let last = ucp_plan::left_by_failed_create(desired.clone(), &live, &schema);
+        let last = ucp_plan::left_by_failed_create(desired.clone(), Some(&live), &schema);
         assert_eq!(last.unconfirmed.iter().collect::<Vec<_>>(), unconfirmed);
         let again = plan(&desired, Some(&last), Some(&live), &schema, Mode::Merge);
         assert_eq!(again.action, expected, "{type_name}: {:?}", again.changes);
@@ -831,7 +831,7 @@ fn an_element_is_the_one_that_was_shown_so_after_the_put() {
     };
     let declared = of(&["one", "two"], "r");
     let read = of(&["one.", "two."], "s");
-    let last = ucp_plan::applied(desired(&declared, &schema), &read, &schema);
+    let last = ucp_plan::applied(desired(&declared, &schema), Some(&read), &schema);
     let planned = |declared: &Value, live: &Value| {
         let desired = desired(declared, &schema);
         plan(&desired, Some(&last), Some(live), &schema, Mode::Merge).action

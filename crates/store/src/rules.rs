@@ -464,23 +464,16 @@ pub fn end(
     // What is remembered of another resource says nothing about this one.
     let stays = is_same(&reference, work, work.identifier.as_ref());
     let remembered = reference.baseline.filter(|_| stays);
+    let left = finish.baseline.clone();
+    let left = left.map(|left| as_shown(left, work, remembered.as_ref()));
     let (state, owned, baseline) = match finish.reference? {
-        ReferenceChange::Applied { owned } => {
-            let is_unread = work.result.is_none() && !work.created;
-            let last = remembered.as_ref().filter(|_| is_unread);
-            let baseline = finish.baseline.clone();
-            let baseline = baseline.map(|baseline| as_shown(baseline, last));
-            (ProvisioningState::Succeeded, owned, baseline)
-        }
+        ReferenceChange::Applied { owned } => (ProvisioningState::Succeeded, owned, left),
         ReferenceChange::Untouched => {
             // Operations that an earlier version accepted do not know the state.
             let state = work.state_before.unwrap_or_else(|| outcome(work));
             (state, false, remembered)
         }
-        ReferenceChange::Kept { owned } => {
-            let baseline = finish.baseline.clone().or(remembered);
-            (outcome(work), owned, baseline)
-        }
+        ReferenceChange::Kept { owned } => (outcome(work), owned, left.or(remembered)),
         ReferenceChange::Unknown => (ProvisioningState::Unknown, false, None),
         // An import that finds nothing decides nothing.
         ReferenceChange::Removed if stays_undecided(work) => {
@@ -519,8 +512,17 @@ pub fn end(
     })
 }
 
-/// Returns the baseline of a change whose result cannot be read. What is declared as before, AWS shows as before.
-fn as_shown(baseline: Baseline, last: Option<&Baseline>) -> Baseline {
+/// Returns the baseline that a change leaves. If its result cannot be read, AWS shows what is declared as before as it did before.
+fn as_shown(baseline: Baseline, work: &ResourceWork, last: Option<&Baseline>) -> Baseline {
+    if work.result.is_some() {
+        return baseline;
+    }
+    if work.created {
+        return Baseline {
+            is_unseen: true,
+            ..baseline
+        };
+    }
     let Some(last) = last else { return baseline };
     let declared = |baseline: &Baseline, at: &str| baseline.declared.pointer(at).cloned();
     let is_as_before = |at: &&String| declared(&baseline, at) == declared(last, at);
@@ -528,6 +530,7 @@ fn as_shown(baseline: Baseline, last: Option<&Baseline>) -> Baseline {
     let shown = places.map(|at| (at.clone(), last.shown[at].clone()));
     Baseline {
         shown: shown.chain(baseline.shown.clone()).collect(),
+        is_unseen: last.is_unseen,
         ..baseline
     }
 }
