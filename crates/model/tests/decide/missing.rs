@@ -462,6 +462,11 @@ fn what_aws_named_is_looked_for_during_the_settling_window() {
     );
     let mut now = START;
     let finish = loop {
+        let claimed = decide(&salvaging, Observation::Claimed, now, chance(9));
+        if let Some(Effect::List(_)) = claimed.effect {
+            let listed = Observation::Listed(Listing::Lacks);
+            (salvaging, _) = retries::moved(&salvaging, listed, now);
+        }
         let decision = decide(
             &salvaging,
             Observation::Read(Presence::Absent),
@@ -480,10 +485,34 @@ fn what_aws_named_is_looked_for_during_the_settling_window() {
         }
     };
     assert!(now.since(START) >= SETTLING_WINDOW);
+    assert!(now.since(START) < 2 * SETTLING_WINDOW);
     assert!(salvaging.sightings.missed >= 4);
+    assert_eq!(salvaging.sightings.listed, Some(false));
     assert_eq!(finish.reference, ReferenceChange::Removed);
     let message = &finish.ended.failure().unwrap().message;
     assert!(message.contains("AWS named 'vpc-2'"), "{message}");
+    // A list of the type holds what looks do not find.
+    let contradicted = Operation {
+        sightings: Sightings {
+            missed_since: Some(START),
+            listed: Some(true),
+            ..salvaging.sightings
+        },
+        ..salvaging.clone()
+    };
+    for (now, expected) in [
+        (
+            START.after(SETTLING_WINDOW),
+            "salvaging: nothing is visible yet",
+        ),
+        (
+            START.after(Duration::from_secs(16 * 60)),
+            "canceled: the failed create may have left a resource",
+        ),
+    ] {
+        let absent = Observation::Read(Presence::Absent);
+        assert_line_at(&contradicted, absent, now, expected);
+    }
     let late = Observation::Read(present_as("vpc-2", "d"));
     let decision = assert_line(
         &salvaging,

@@ -116,19 +116,38 @@ fn what_a_failed_create_named_is_looked_for_before_another_create() {
         START.after(SETTLING_WINDOW),
         "accepted: what AWS named is not visible yet",
     );
-    let settled = Operation {
+    let missed = |listed| Operation {
         sightings: Sightings {
             missed: 4,
+            missed_since: Some(START),
+            listed,
             ..Sightings::default()
         },
         ..looking.clone()
     };
+    // A list of the type completes the proof.
+    let settled = START.after(SETTLING_WINDOW);
+    let listing = "keep, then List: does a list of the type hold it?";
+    assert_line_at(&missed(None), Observation::Claimed, settled, listing);
+    let lacks = "accepted, then Look: a list of the type lacks it too";
+    let listed = Observation::Listed(Listing::Lacks);
+    assert_line_at(&missed(None), listed, settled, lacks);
     assert_line_at(
-        &settled,
+        &missed(Some(false)),
         absent(),
-        START.after(SETTLING_WINDOW),
+        settled,
         "submitting, then Submit: nothing stands there yet",
     );
+    let long_after = START.after(Duration::from_secs(16 * 60));
+    for (now, expected) in [
+        (settled, "accepted: what AWS named is not visible yet"),
+        (
+            long_after,
+            "salvaging, then Read: the create failed but named a resource",
+        ),
+    ] {
+        assert_line_at(&missed(Some(true)), absent(), now, expected);
+    }
 
     let there = |plan| Observation::Looked(present_as("vpc-2", "d"), plan);
     let decision = assert_line(
@@ -324,6 +343,7 @@ fn what_does_not_stabilize_is_watched_and_never_created_again() {
     let missed = Operation {
         sightings: Sightings {
             missed: 4,
+            listed: Some(false),
             ..Sightings::default()
         },
         ..watched

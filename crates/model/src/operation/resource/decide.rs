@@ -5,11 +5,12 @@ use super::decision::Decision;
 use super::sightings::Sightings;
 use super::state::State;
 use super::step::Step;
+use super::tries::Retrying;
 use super::work::{Kind, ResourceWork};
 use super::{
     abandoned, looking, missing, progressing, reading, resolving, retrying, searching, submitting,
 };
-use crate::Timestamp;
+use crate::{Action, Timestamp};
 
 /// Decides the next step of `operation`, given an observation and whether cancellation was requested. Total and pure:
 /// every state accepts every observation, and an observation that does not fit the state (late, duplicate) changes
@@ -60,6 +61,12 @@ pub fn decide(
         (State::Accepted, Observation::Claimed) if operation.forgets => {
             step.succeed(ReferenceChange::Removed, None, "it is left alone")
         }
+        (State::Accepted, Observation::Claimed)
+            if let (Some(Retrying { is_named: true, .. }), Some(list)) =
+                (&operation.retrying, missing::list_first(&step)) =>
+        {
+            list
+        }
         (State::Accepted, Observation::Claimed) => {
             Decision::then(Effect::Look(subject()), "look before deciding")
         }
@@ -80,7 +87,10 @@ pub fn decide(
         (State::Missing(intent), Observation::Looked(presence, plan)) => {
             missing::looked(&step, intent.as_ref(), presence, plan)
         }
-        (State::Missing(_), Observation::Listed(listing)) => missing::listed(&step, &listing),
+        (
+            State::Accepted | State::Missing(_) | State::Salvaging(..),
+            Observation::Listed(listing),
+        ) => missing::listed(&step, &listing),
         (State::Submitting(intent), Observation::Claimed)
             if is_to_be_cancelled
                 && intent.unanswered == 0
@@ -116,6 +126,11 @@ pub fn decide(
             if let Some(class) = operation.searching =>
         {
             searching::searched(&step, setback, class, search)
+        }
+        (State::Salvaging(Action::Create, _), Observation::Claimed)
+            if let Some(list) = missing::list_first(&step) =>
+        {
+            list
         }
         (State::Observing(_) | State::Salvaging(..), Observation::Claimed) => {
             Decision::then(Effect::Read(subject()), "the outcome is to be read")

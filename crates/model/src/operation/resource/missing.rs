@@ -6,19 +6,28 @@ use super::decision::{Decision, Moved};
 use super::intent::Intent;
 use super::looking;
 use super::missed::missed;
+use super::state::State;
 use super::step::Step;
 use super::submitting;
 use crate::{ErrorCode, Failure, Identifier, RetryClass, Setback};
 
-/// Goes on with the proof. A list is asked for just before the look that would complete it.
+/// Goes on with the proof.
 pub(super) fn resumed(step: &Step<'_>) -> Decision {
-    match step.operation.subject() {
-        Some(subject) if step.sightings.need_a_list(step.now) => Decision::then(
+    let subject = step.operation.subject().cloned();
+    list_first(step)
+        .unwrap_or_else(|| Decision::then(Effect::Look(subject), "is it still not found?"))
+}
+
+/// Asks for a list of the type just before the look that would complete the proof.
+pub(super) fn list_first(step: &Step<'_>) -> Option<Decision> {
+    let subject = step.operation.subject()?;
+    let list = || {
+        Decision::then(
             Effect::List(subject.clone()),
             "does a list of the type hold it?",
-        ),
-        subject => Decision::then(Effect::Look(subject.cloned()), "is it still not found?"),
-    }
+        )
+    };
+    step.sightings.need_a_list(step.now).then(list)
 }
 
 /// Decides after another look.
@@ -62,12 +71,16 @@ pub(super) fn looked(
 pub(super) fn listed(step: &Step<'_>, listing: &Listing) -> Decision {
     let look = |sightings, reason| {
         let state = step.operation.state.clone();
+        let reads = matches!(state, State::Salvaging(..));
         let moved = Moved {
             attempt: step.operation.attempt,
             sightings,
             ..step.to(state)
         };
-        moved.then_look(reason)
+        match reads {
+            true => moved.then_read(reason),
+            false => moved.then_look(reason),
+        }
     };
     match listing {
         Listing::Unknown(fault)

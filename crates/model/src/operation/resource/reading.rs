@@ -160,7 +160,7 @@ pub(super) fn salvaged(
         (Action::Create, Presence::Absent)
             if step.operation.identifier.is_some()
                 && may_have_made(step, setback)
-                && step.may_show_yet() =>
+                && step.may_exist_yet() =>
         {
             step.look_later(step.operation.state.clone(), "nothing is visible yet")
         }
@@ -236,10 +236,10 @@ fn left(step: &Step<'_>, setback: &Setback, presence: Presence) -> Decision {
         return nothing_of_ours(step, setback, &presence);
     }
     let (live, what) = match presence {
-        Presence::Absent if step.may_show_yet() => {
+        Presence::Absent if step.may_exist_yet() => {
             return step.look_later(operation.state.clone(), "nothing is visible yet");
         }
-        Presence::Absent => {
+        Presence::Absent if step.sightings.listed != Some(true) => {
             let told = format!(
                 "AWS named '{name}', which was not found in the {} seconds after.",
                 SETTLING_WINDOW.as_secs()
@@ -247,7 +247,9 @@ fn left(step: &Step<'_>, setback: &Setback, presence: Presence) -> Decision {
             return step.end_create(with(setback, &told), None, "nothing is left");
         }
         Presence::Present { live, .. } => (Some(live), "left"),
-        Presence::Unreadable(_) | Presence::Unknown(_) => (None, "may have left"),
+        Presence::Absent | Presence::Unreadable(_) | Presence::Unknown(_) => {
+            (None, "may have left")
+        }
     };
     if let (Some(Replacing::NewFirst { old, is_named }), Some(left)) =
         (&operation.replacing, &operation.identifier)

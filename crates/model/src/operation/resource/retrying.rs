@@ -31,9 +31,18 @@ pub(super) fn looked(
         ..
     } = retrying;
     let named = step.operation.identifier.clone().filter(|_| *is_named);
+    let is_named_create = *action == Action::Create && *is_named;
     let left = match &presence {
         Presence::Unknown(_) => return looking::at_first(step, presence, plan),
-        Presence::Unreadable(_) if *action == Action::Create && *is_named => {
+        Presence::Absent if is_named_create && step.may_exist_yet() => {
+            let state = step.operation.state.clone();
+            return step.look_later(state, "what AWS named is not visible yet");
+        }
+        Presence::Unreadable(_) if is_named_create => {
+            let failure = told(step, *action, failure.clone());
+            return ended(step, *action, named, failure);
+        }
+        Presence::Absent if is_named_create && step.sightings.listed == Some(true) => {
             let failure = told(step, *action, failure.clone());
             return ended(step, *action, named, failure);
         }
@@ -41,12 +50,8 @@ pub(super) fn looked(
         Presence::Absent | Presence::Unreadable(_) => Left::Absent,
         Presence::Present { .. } => Left::Present,
     };
-    if *action == Action::Create && *is_named && left == Left::Absent && step.may_show_yet() {
-        let state = step.operation.state.clone();
-        return step.look_later(state, "what AWS named is not visible yet");
-    }
     // What AWS has named bears a declared name, which somebody else's may bear, too.
-    let is_derived = *action == Action::Create && *is_named && step.operation.has_name;
+    let is_derived = is_named_create && step.operation.has_name;
     // It would bear the mark if this create had made it. Tags lag.
     if let (true, Presence::Present { ownership, .. }) =
         (is_derived && step.operation.marked, &presence)

@@ -162,6 +162,13 @@ impl Step<'_> {
             || self.now.since(self.operation.state_since) < SETTLING_WINDOW
     }
 
+    /// Returns whether what our create may have made may exist although looks do not find it. Only a list of the type completes the
+    /// proof that it does not, unless none can be had.
+    pub(super) fn may_exist_yet(&self) -> bool {
+        let is_proven = self.sightings.listed == Some(false);
+        self.may_show_yet() || !is_proven && !self.sightings.are_old(self.now)
+    }
+
     /// Returns whether this state has been inconclusive for too long.
     pub(super) fn out_of_patience(&self) -> bool {
         self.operation.attempt >= TRIES_BEFORE_GIVING_UP
