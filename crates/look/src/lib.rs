@@ -270,8 +270,8 @@ impl Put<'_> {
         schema.is_quick_for([declared, last, live].into_iter().flatten())
     }
 
-    /// Returns the baseline. If this read is the first to show the resource, whose mark proves that it is the one which was put, it
-    /// is AWS's form of what was declared.
+    /// Returns the baseline. If this read is the first to show the resource, it is AWS's form of what was declared. The mark proves
+    /// that it is the one which was put, or its identifier, if that is AWS's own.
     fn baseline_at(
         &self,
         presence: &Presence,
@@ -281,7 +281,7 @@ impl Put<'_> {
         Some(match presence {
             Presence::Present {
                 live, ownership, ..
-            } if last.is_unseen && ownership.is_ours() => {
+            } if last.is_unseen && (ownership.is_ours() || !schema.is_named_in(&last.declared)) => {
                 Cow::Owned(ucp_plan::first_seen(last, live, schema))
             }
             Presence::Present { .. }
