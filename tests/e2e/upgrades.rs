@@ -67,28 +67,28 @@ fn recorded() -> Recorded {
     serde_json::from_str(include_str!("fixtures/replies.json")).expect("the recorded replies")
 }
 
-/// A database restored from the dump; it is removed with this value.
+/// A database restored from a dump; it is removed with this value.
 pub(crate) enum Restored {
     Sqlite(TempDir),
     Postgres(TestDatabase),
 }
 
 impl Restored {
-    pub(crate) async fn sqlite() -> Self {
+    pub(crate) async fn sqlite(dump: &str) -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        restore_sqlite(&directory.path().join("ucp.db"), SQLITE).await;
+        restore_sqlite(&directory.path().join("ucp.db"), dump).await;
         Self::Sqlite(directory)
     }
 
     /// Returns `None` without Postgres.
-    pub(crate) async fn postgres() -> Option<Self> {
+    pub(crate) async fn postgres(dump: &str) -> Option<Self> {
         let database = database().await?;
-        database.restore(POSTGRES).await;
+        database.restore(dump).await;
         Some(Self::Postgres(database))
     }
 
-    /// A world on the migrated database, at the time of the dump. Its AWS is empty.
-    pub(crate) async fn open(&self) -> World {
+    /// A world on the migrated database, at the time of the dump, in milliseconds since the Unix epoch. Its AWS is empty.
+    pub(crate) async fn open(&self, moment: i64) -> World {
         let store: Arc<dyn Store> = match self {
             Self::Sqlite(directory) => {
                 let store = Sql::open_sqlite(directory.path().join("ucp.db")).await;
@@ -100,19 +100,18 @@ impl Restored {
             }
         };
         let world = World::builder().over(&store).build().await;
-        let moment = Timestamp::from_millis(recorded().moment);
-        world.clock.move_to(moment);
+        world.clock.move_to(Timestamp::from_millis(moment));
         world
     }
 
     async fn answers_as_before(&self) {
-        let world = self.open().await;
+        let world = self.open(recorded().moment).await;
         answer_as_before(&world).await;
     }
 
     /// Earlier versions stored in clear what is sealed now.
     async fn is_sealed_by_a_rotation(&self) {
-        let world = self.open().await;
+        let world = self.open(recorded().moment).await;
         let store = world.store.as_ref();
         let counts = count_sealed(store).await.expect("the store answers");
         let in_clear = counts[IN_CLEAR];
@@ -127,7 +126,7 @@ impl Restored {
     async fn goes_on_as_before(&self) {
         let expected: Ends = serde_json::from_str(include_str!("fixtures/expected.json"))
             .expect("the expected ends");
-        let ends = ends(&self.open().await).await;
+        let ends = ends(&self.open(recorded().moment).await).await;
         for (path, expected) in &expected.operations {
             assert_eq!(ends.operations.get(path), Some(expected), "{path}");
         }
@@ -208,36 +207,39 @@ fn is_group(path: &str) -> bool {
 
 #[tokio::test]
 async fn a_sqlite_database_answers_as_before() {
-    Restored::sqlite().await.answers_as_before().await;
+    Restored::sqlite(SQLITE).await.answers_as_before().await;
 }
 
 #[tokio::test]
 async fn a_postgres_database_answers_as_before() {
-    if let Some(restored) = Restored::postgres().await {
+    if let Some(restored) = Restored::postgres(POSTGRES).await {
         restored.answers_as_before().await;
     }
 }
 
 #[tokio::test]
 async fn a_sqlite_database_is_sealed_by_a_rotation() {
-    Restored::sqlite().await.is_sealed_by_a_rotation().await;
+    Restored::sqlite(SQLITE)
+        .await
+        .is_sealed_by_a_rotation()
+        .await;
 }
 
 #[tokio::test]
 async fn a_postgres_database_is_sealed_by_a_rotation() {
-    if let Some(restored) = Restored::postgres().await {
+    if let Some(restored) = Restored::postgres(POSTGRES).await {
         restored.is_sealed_by_a_rotation().await;
     }
 }
 
 #[tokio::test]
 async fn what_was_under_way_in_a_sqlite_database_goes_on() {
-    Restored::sqlite().await.goes_on_as_before().await;
+    Restored::sqlite(SQLITE).await.goes_on_as_before().await;
 }
 
 #[tokio::test]
 async fn what_was_under_way_in_a_postgres_database_goes_on() {
-    if let Some(restored) = Restored::postgres().await {
+    if let Some(restored) = Restored::postgres(POSTGRES).await {
         restored.goes_on_as_before().await;
     }
 }
