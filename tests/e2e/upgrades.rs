@@ -4,6 +4,8 @@
 //! what that commit answered about it, and `expected.json` what its operations came to there when they went on with an
 //! AWS that has nothing. Both with what later decisions changed on the wire: page tokens, and members of statuses.
 
+mod live_resources;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
