@@ -418,3 +418,23 @@ async fn what_is_gone_cannot_be_used(world: &World) {
         succeeded()
     );
 }
+
+/// Its name is free only when the old one is gone.
+#[apply(on_every_store)]
+async fn what_has_a_name_of_its_own_is_deleted_before_it_is_replaced(world: &World) {
+    world.offer(&[
+        ("named.toml", "properties.FifoQueue = true\n", ""),
+        ("named.toml", "DelaySeconds = 5", "FifoQueue = true"),
+        ("named.toml", "DelaySeconds = 10", "FifoQueue = false"),
+    ]);
+    let named = order(NAMED, "named-a", json!({}));
+    assert_eq!(change(world, "PUT", &at("one"), &named).await, succeeded());
+    let patch = json!({"service_id": NAMED, "plan_id": "named-b"});
+    assert_eq!(
+        change(world, "PATCH", &at("one"), &patch).await,
+        succeeded()
+    );
+    let queues = live(world, "AWS::SQS::Queue");
+    assert_eq!(queues.len(), 1, "{queues:?}");
+    assert_eq!(queues[0]["FifoQueue"], false);
+}
