@@ -340,3 +340,46 @@ async fn what_belongs_to_an_instance_does_not_move(world: &World) {
     let refused = world.call("POST", &path, &body("apply")).await.expect(409);
     assert_eq!(refused.code(), "RefactorRefused");
 }
+
+/// What an instance that is gone has had may move, until there is one of its id again.
+#[apply(on_every_store)]
+async fn what_belonged_to_an_instance_that_is_gone_moves(world: &World) {
+    logs(world, "one", json!({})).await;
+    delete(world, "one", LOGS, SMALL).await;
+    let (group, api) = GROUP.split_once('?').expect("a path");
+    let left = format!("{group}/providers/AWS.Logs/LogGroup:reference/one:left");
+    let properties = json!({"LogGroupName": "left"});
+    let put = json!({"trackedBy": left, "properties": properties});
+    world
+        .post("AWS.Logs/LogGroup", "put", &put)
+        .await
+        .expect(201);
+    world.settle().await;
+    let tags = json!({"tags": {"osb-platform": "cf", "osb-instance": "one"}}).to_string();
+    let path = format!("{left}?{api}");
+    world.call("PATCH", &path, &tags).await.expect(200);
+
+    let scope = format!(
+        "/planes/aws/aws/accounts/{}/regions/{}",
+        ucp_testkit::ACCOUNT,
+        ucp_testkit::REGION
+    );
+    let declared =
+        json!([{"alias": "taken", "type": "AWS.Logs/LogGroup", "properties": properties}]);
+    let body = json!({"mode": "plan", "scope": scope, "resources": declared});
+    let path = format!("{group}/:refactor?{api}");
+    let plan = world.call("POST", &path, &body.to_string()).await;
+    let plan = plan.expect(200).body;
+    assert_eq!(plan["refused"], json!([]), "{plan}");
+    assert_eq!(plan["moves"][0]["reason"], "Identity", "{plan}");
+
+    logs(world, "one", json!({})).await;
+    let path = format!("{}/:apply?{api}", plan["id"].as_str().expect("an id"));
+    let refused = world.call("POST", &path, "").await.expect(409);
+    assert_eq!(refused.code(), "RefactorRefused");
+    assert_eq!(
+        refused.body["error"]["details"][0]["code"], "OfAnInstance",
+        "{}",
+        refused.text
+    );
+}
