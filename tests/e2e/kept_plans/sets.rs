@@ -645,6 +645,16 @@ async fn a_type_without_a_read_handler_does_not_keep_a_set_from_being_planned(wo
         states(&changed),
         [("policy", "Unchanged"), ("queue", "Succeeded")]
     );
+    // Another set that refers to it knows its values too.
+    let policy = tracked_by(POLICY, "policy");
+    let elsewhere = set(
+        json!([{"alias": "other", "type": "AWS.SQS/Queue", "properties": {"Tags": [
+        {"Key": "policy", "Value": {"$reference": format!("{policy}#/PolicyName")}}]}}]),
+    );
+    assert_eq!(apply(&elsewhere).await["status"], "Succeeded");
+    let again = send(world, "whatIf", &elsewhere).await.expect(200).body;
+    let change = &again["properties"]["changes"][0];
+    assert_eq!(change["changeType"], "NoChange", "{again}");
     // What was put otherwise since is another basis.
     let id = plan(world, &of(&["two"], 6)).await;
     let put = json!({"PolicyName": "p", "Roles": ["three"], "PolicyDocument": {"Version": "2012-10-17", "Statement": []}});
