@@ -506,7 +506,7 @@ fn left(desired: &Desired, before: Option<&Reference>) -> Baseline {
     let last = before.and_then(|before| before.baseline.as_ref());
     Baseline {
         shown: last.map(|last| last.shown.clone()).unwrap_or_default(),
-        is_unseen: last.is_some_and(|last| last.is_unseen),
+        is_seen: last.is_some_and(|last| last.is_seen),
         ..desired.baseline.clone()
     }
 }

@@ -281,7 +281,7 @@ impl Put<'_> {
         Some(match presence {
             Presence::Present {
                 live, ownership, ..
-            } if last.is_unseen && (ownership.is_ours() || !schema.is_named_in(&last.declared)) => {
+            } if !last.is_seen && (ownership.is_ours() || !schema.is_named_in(&last.declared)) => {
                 Cow::Owned(ucp_plan::first_seen(last, live, schema))
             }
             Presence::Present { .. }

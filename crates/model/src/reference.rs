@@ -144,9 +144,9 @@ pub struct Baseline {
     /// followed the put.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub shown: BTreeMap<String, Value>,
-    /// Whether no read has followed the put, which created the resource: how AWS shows it is not known yet.
+    /// Whether a read has followed the put, so that `shown` has all that AWS shows otherwise. Earlier versions did not note that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_unseen: bool,
+    pub is_seen: bool,
 }
 
 impl Reference {

@@ -32,7 +32,7 @@ impl Desired {
             digests: digests(properties, schema, digest),
             unconfirmed: BTreeSet::new(),
             shown: BTreeMap::new(),
-            is_unseen: false,
+            is_seen: false,
         };
         Self {
             declaration,

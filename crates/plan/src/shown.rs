@@ -10,6 +10,7 @@ use crate::{Desired, Mode, plan};
 pub fn applied(desired: Desired, live: Option<&Value>, schema: &ResourceSchema) -> Baseline {
     let shown = live.map(|live| shown(&desired, live, schema));
     Baseline {
+        is_seen: shown.is_some(),
         shown: shown.unwrap_or_default(),
         ..desired.baseline
     }
@@ -33,17 +34,14 @@ pub fn left_by_failed_create(
     }
 }
 
-/// Returns a baseline that no read has [followed](Baseline::is_unseen) as it is after the first one. That must have shown the
-/// resource which the put created, and not another one of its name.
+/// Returns a baseline that no read has [followed](Baseline::is_seen) as it is after the first one. That must have shown the resource
+/// which was put, and not another one of its name.
 pub fn first_seen(last: &Baseline, live: &Value, schema: &ResourceSchema) -> Baseline {
     let desired = Desired {
         declaration: Declaration::stored(last.declared.clone()),
         baseline: last.clone(),
     };
-    Baseline {
-        is_unseen: false,
-        ..applied(desired, Some(live), schema)
-    }
+    applied(desired, Some(live), schema)
 }
 
 /// Returns the create-only values of `live`, by JSON Pointer, that a put of `desired` would have to replace the resource for. In the

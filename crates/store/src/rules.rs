@@ -514,15 +514,7 @@ pub fn end(
 
 /// Returns the baseline that a change leaves. If its result cannot be read, AWS shows what is declared as before as it did before.
 fn as_shown(baseline: Baseline, work: &ResourceWork, last: Option<&Baseline>) -> Baseline {
-    if work.result.is_some() {
-        return baseline;
-    }
-    if work.created {
-        return Baseline {
-            is_unseen: true,
-            ..baseline
-        };
-    }
+    let last = last.filter(|_| work.result.is_none() && !work.created);
     let Some(last) = last else { return baseline };
     let declared = |baseline: &Baseline, at: &str| baseline.declared.pointer(at).cloned();
     let is_as_before = |at: &&String| declared(&baseline, at) == declared(last, at);
@@ -530,7 +522,7 @@ fn as_shown(baseline: Baseline, work: &ResourceWork, last: Option<&Baseline>) ->
     let shown = places.map(|at| (at.clone(), last.shown[at].clone()));
     Baseline {
         shown: shown.chain(baseline.shown.clone()).collect(),
-        is_unseen: last.is_unseen,
+        is_seen: last.is_seen,
         ..baseline
     }
 }
