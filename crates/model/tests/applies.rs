@@ -16,9 +16,9 @@ use ucp_model::operation::{
     self, Chance, Header, Kind, Observation, OnShared, Options, ResourceWork, State, Work,
 };
 use ucp_model::{
-    Action, AdditionalInfo, ClientToken, CloudControlRequest, CorrelationId, Ended, Failure,
-    GroupId, Identifier, Lineage, Operation, ProvisioningState, RefactorId, Reference, ReferenceId,
-    RequestToken, Scope, Timestamp, TypeName,
+    Action, AdditionalInfo, ChangeKind, ClientToken, CloudControlRequest, CorrelationId, Ended,
+    Failure, GroupId, Identifier, InstanceId, Lineage, Operation, Order, ProvisioningState,
+    RefactorId, Reference, ReferenceId, RequestToken, Scope, Timestamp, TypeName,
 };
 use uuid::Uuid;
 
@@ -475,6 +475,53 @@ fn deletes_come_last_each_after_what_refers_to_it() {
         "Unchanged",
     ];
     assert_eq!(states(finished(&last)), expected);
+}
+
+/// Nothing is deleted for those of them that own nothing, so nothing has to go before them.
+#[test]
+fn an_order_forgets_the_other_references_of_a_resource_before_it_deletes_that() {
+    let mut work = work(vec![
+        member("vpc", MemberGoal::Delete, &[]),
+        member("other", MemberGoal::Delete, &[]),
+        member("twin", MemberGoal::Delete, &[0, 1]),
+    ]);
+    if let Task::Apply(application) = &mut work.task {
+        application.order = Some(Box::new(Order {
+            kind: ChangeKind::Delete,
+            instance: InstanceId {
+                platform: "cf".to_owned(),
+                instance: "one".to_owned(),
+            },
+            binding: None,
+            tags: BTreeMap::new(),
+            after: None,
+            originator: None,
+        }));
+    }
+    let twin = Reference {
+        identifier: Some(Identifier::new("vpc")),
+        owned: false,
+        ..reference("twin", json!({}))
+    };
+    let survey = |references: &[Reference], children: Vec<Operation>| Survey {
+        references: references.to_vec(),
+        ..with(children)
+    };
+    let [vpc, other] = ["vpc", "other"].map(|alias| reference(alias, json!({})));
+    let all = survey(&[vpc.clone(), other, twin.clone()], vec![]);
+    assert_eq!(started(&decide(&work, &all)), ["other", "twin"]);
+    let forgotten = child("twin", Kind::Delete, Some(Ended::Succeeded));
+    let owned = survey(std::slice::from_ref(&vpc), vec![forgotten]);
+    assert_eq!(started(&decide(&work, &owned)), ["vpc"]);
+    // A next order would find nobody who owns it.
+    let canceled = Ended::Canceled(Failure::new("Canceled", "enough"));
+    let children = vec![
+        child("other", Kind::Delete, Some(Ended::Succeeded)),
+        child("twin", Kind::Delete, Some(canceled)),
+    ];
+    let kept = survey(&[vpc, twin], children);
+    let expected = ["Skipped", "Succeeded", "Failed"];
+    assert_eq!(states(finished(&decide(&work, &kept))), expected);
 }
 
 #[test]

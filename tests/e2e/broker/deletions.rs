@@ -160,6 +160,25 @@ async fn an_order_takes_away_only_what_the_instance_owns(world: &World) {
     assert_eq!(world.references().await.len(), 2, "those of others stay");
 }
 
+/// The one that owns it deletes it, once the other one is forgotten.
+#[apply(on_every_store)]
+async fn what_two_aliases_of_an_instance_stand_for_goes_with_it(world: &World) {
+    const LOG_GROUP: &str = "AWS.Logs/LogGroup";
+    logs(world, "one", json!({})).await;
+    let own = live(world, "AWS::Logs::LogGroup").remove(0);
+    let twin = format!(
+        "/planes/radius/local/resourceGroups/cf-space/providers/{LOG_GROUP}:reference/one:twin"
+    );
+    let body = json!({"trackedBy": twin, "primaryIdentifier": own["LogGroupName"]});
+    world.post(LOG_GROUP, "import", &body).await.expect(201);
+    world.settle().await;
+    let twin = format!("{twin}?api-version=2023-10-01-preview");
+    world.get(&twin).await.expect(200);
+    delete(world, "one", LOGS, SMALL).await;
+    assert!(live(world, "AWS::Logs::LogGroup").is_empty());
+    world.get(&twin).await.expect(404);
+}
+
 #[apply(on_every_store)]
 async fn a_failed_deletion_goes_on_from_what_is_there(world: &World) {
     bucket(world, "one").await;

@@ -289,6 +289,9 @@ impl<'a> Step<'a> {
                 }
             }
         }
+        if application.order.is_some() {
+            members.forget_first();
+        }
         if is_cancel_requested {
             return None;
         }

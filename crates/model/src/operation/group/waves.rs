@@ -129,6 +129,25 @@ impl<'a> Members<'a> {
         self.0[member].named_by.insert(first);
     }
 
+    /// Lets those that own nothing go before the one that owns what they stand for: an order only forgets them, and what nobody else
+    /// stands for any more is deleted then.
+    pub(super) fn forget_first(&mut self) {
+        let target = |member: &Member<'_>| member.reference.target().map(|target| target.key());
+        let members = self.0.iter().enumerate();
+        let owned = members.filter(|(_, member)| member.reference.owned);
+        let owners: BTreeMap<String, usize> = owned
+            .filter_map(|(index, member)| Some((target(member)?, index)))
+            .collect();
+        for index in 0..self.0.len() {
+            let member = &mut self.0[index];
+            let owner = target(member).and_then(|target| owners.get(&target));
+            if let Some(owner) = owner.filter(|owner| **owner != index) {
+                member.named_by.clear();
+                self.put_after(*owner, index);
+            }
+        }
+    }
+
     pub(super) fn running(&self) -> usize {
         self.count(|member| member.standing == Standing::Running)
     }
