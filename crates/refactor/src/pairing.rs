@@ -440,16 +440,22 @@ impl<'a> Pairing<'a> {
         kept
     }
 
-    /// Returns whether one of these deployed resources has the content of what is declared at an address, as far as that is known
-    /// before anything is paired.
+    /// Returns whether one of these deployed resources has the content and the write-only values of what is declared at an address, as
+    /// far as these are known before anything is paired.
     fn is_as_declared(&self, deployed: Option<&Vec<usize>>, address: usize) -> bool {
         let digest = |resource: usize| {
             let content = self.reader.content(resource, &|_| None);
             content.map(|content| content.digest)
         };
-        let declared = self.resources.at(address).declared.and_then(digest);
-        let mut deployed = deployed.into_iter().flatten().copied().filter_map(digest);
-        declared.is_some_and(|declared| deployed.any(|deployed| deployed == declared))
+        let Some(declared) = self.resources.at(address).declared else {
+            return false;
+        };
+        let content = digest(declared);
+        let mut deployed = deployed.into_iter().flatten();
+        content.is_some()
+            && deployed.any(|deployed| {
+                digest(*deployed) == content && self.has_same_secrets(*deployed, declared)
+            })
     }
 
     /// Rule 2: who declares an identifier is the resource that has it.

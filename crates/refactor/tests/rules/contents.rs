@@ -151,6 +151,35 @@ fn write_only_values_tell_resources_of_one_content_apart() {
     );
 }
 
+/// Whether they have done so already, the values tell if nothing else does.
+#[test]
+fn mapped_resources_that_differ_in_write_only_values_change_places_once() {
+    let (a, b) = ("s/AWS.SQS/Queue/a", "s/AWS.SQS/Queue/b");
+    let of = |new_a: &str, new_b: &str, secrets: LastSecrets| {
+        let (mut state, mut body) =
+            databases(&[("a", "x"), ("b", "y")], &[("a", new_a), ("b", new_b)]);
+        state.resources[1].secrets = secrets;
+        if secrets == LastSecrets::Unknown {
+            state.resources[1].declared.as_mut().unwrap()["Word"] = json!(null);
+        }
+        body.moves = mappings(&[(a, b), (b, a)]);
+        judged(&state, &body)
+    };
+    let changed = [format!("{a} → {b}: Mapping"), format!("{b} → {a}: Mapping")];
+    assert_eq!(moves(&of("y", "x", LastSecrets::Known)), changed);
+    assert_moves(&of("x", "y", LastSecrets::Known), &[]);
+    let unclear = format!("{a} {b} | {b} {a}: MovesUnclear");
+    for (new_a, new_b, secrets) in [
+        ("z", "x", LastSecrets::Known),
+        ("x", "z", LastSecrets::Known),
+        ("x", "y", LastSecrets::Unknown),
+        ("y", "x", LastSecrets::Unknown),
+    ] {
+        let refactor = of(new_a, new_b, secrets);
+        assert_eq!(refused(&refactor), [unclear.as_str()], "{new_a} {new_b}");
+    }
+}
+
 /// The code of a function is in a bucket of the same body.
 #[test]
 fn a_reference_in_a_write_only_value_is_its_value() {
