@@ -59,7 +59,7 @@ impl App {
     }
 
     /// Claims the alias and records the operation in one transaction. `None` for a delete of an alias that has no reference, and
-    /// for a put that has to be compared with more references.
+    /// for a put that has to be compared with more references, or whose group has a plan policy by now that is judged first.
     pub(crate) async fn accept(
         &self,
         mut new: NewOperation,
@@ -80,7 +80,11 @@ impl App {
         let accepted = match self.parts.store.accept_operation(new).await {
             Ok(accepted) => accepted,
             Err(ucp_store::Error::NoSuchReference) => return Ok(None),
-            Err(ucp_store::Error::PreconditionFailed) if kind == Kind::Put => return Ok(None),
+            Err(ucp_store::Error::PreconditionFailed | ucp_store::Error::PolicyLowered)
+                if kind == Kind::Put =>
+            {
+                return Ok(None);
+            }
             Err(error) => return Err(self.refusal(error, reference.as_ref()).await),
         };
         self.parts.workers.wake();
@@ -205,11 +209,16 @@ impl App {
         work: NewWork,
         caller: &Caller,
     ) -> NewOperation {
+        let group = match &work {
+            NewWork::Resource(work) => work.reference.as_ref().map(|reference| &reference.group),
+            NewWork::Group { group, .. } => Some(group),
+        };
         NewOperation {
             id,
             parent: None,
             correlation_id: caller.correlation_id.clone(),
             caller: caller.name.clone(),
+            keeps_plan_policy: group.is_some_and(|group| !caller.may_lower_policy(group)),
             accepted_at: self.now(),
             work,
         }

@@ -119,6 +119,7 @@ impl Stepper<'_> {
             parent: Some(header.id),
             correlation_id: header.correlation_id.clone(),
             caller: header.caller.clone(),
+            keeps_plan_policy: false,
             accepted_at: clock.now(),
             work: NewWork::Resource(Box::new(work)),
         };

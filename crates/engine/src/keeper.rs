@@ -107,6 +107,7 @@ impl Keeper {
             parent: None,
             correlation_id: CorrelationId::new(operation.to_string()),
             caller: CALLER.to_owned(),
+            keeps_plan_policy: false,
             accepted_at: self.clock.now(),
             work: NewWork::Resource(Box::new(NewResourceWork {
                 schema_fingerprint: schema.fingerprint().to_owned(),

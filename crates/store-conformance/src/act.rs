@@ -1,7 +1,7 @@
 //! The acts of writers, for the cases that set writers against each other.
 
 use ucp_access::Role;
-use ucp_model::ReviewVerdict;
+use ucp_model::{PlanPolicy, ReviewVerdict};
 
 /// What a writer does in one call, or, for [`Act::CarryOut`], in a few. Numbers name operations, texts name aliases and
 /// resources.
@@ -39,6 +39,8 @@ pub(super) enum Act {
     Review(u64, ReviewVerdict),
     /// A put under an alias that carries out the plan, or a member of it.
     PutPlanned(u64, u64, &'static str, Option<usize>),
+    /// The same of the whole plan by who may not approve it, that leaves to others what it replaces.
+    GiveUpPlanned(u64, u64, &'static str),
     /// Moves what was read of an alias to another one, by the refactor of this number.
     Move(u64, &'static str, &'static str),
     /// The same, with a deployment that puts the other alias; the second number is that of its operation.
@@ -50,8 +52,8 @@ pub(super) enum Act {
     RemoveRefactors,
     /// The same as a move, and the other alias to the first one.
     Swap(u64, &'static str, &'static str),
-    /// Lets the group take only what was approved.
-    RequireApproval,
+    /// Lets the group take only what was planned, or approved.
+    Require(PlanPolicy),
     ErasePlans,
     RemovePlans,
     /// Removes what the maker of the plan has kept, as another of his plans would need the room.

@@ -153,6 +153,7 @@ pub(super) fn put(number: u64, name: &str) -> NewOperation {
         parent: None,
         correlation_id: correlation(),
         caller: "caller".to_owned(),
+        keeps_plan_policy: false,
         accepted_at: at(1),
         work: NewWork::Resource(Box::new(NewResourceWork {
             kind: Kind::Put,

@@ -1,8 +1,8 @@
 //! Plans that are kept, and the operations that carry them out.
 
 use tokio::task::JoinSet;
-use ucp_model::operation::group::{Application, Task};
-use ucp_model::operation::{Call, State};
+use ucp_model::operation::group::{Application, ApplyMember, MemberGoal, Task};
+use ucp_model::operation::{Call, OnShared, Options, ReplacementPolicy, State};
 use ucp_model::{
     Approval, Course, Ended, GroupBody, Identifier, KeptPlan, NewResourceGroup, NotReviewed,
     PlanId, PlanPolicy, PlanRefusal, PlanStatus, PlanUse, RequestToken, Review, ReviewVerdict,
@@ -49,6 +49,15 @@ pub(super) fn under(new: NewOperation, plan: PlanId, member: Option<usize>) -> N
     with(new, |new| new.plan = Some(used))
 }
 
+/// The options of a put that may replace its resource, and leaves the old one to others.
+pub(super) fn giving_up() -> Options {
+    Options {
+        replacement_policy: ReplacementPolicy::CreateBeforeDelete,
+        on_shared: OnShared::Release,
+        ..Options::default()
+    }
+}
+
 pub(super) fn review(verdict: ReviewVerdict, second: i64) -> Review {
     Review {
         verdict,
@@ -82,6 +91,64 @@ async fn set_policy(store: &Engine, policy: PlanPolicy) {
     let (id, any) = (group("rg"), Precondition::NONE);
     let update = store.update_resource_group(&id, update, &any, at(1));
     assert_eq!(update.await.unwrap().after.body.policy(), policy);
+}
+
+/// Whoever may not approve plans gives up to others only what no group protects, or under a plan that was approved. The policy may
+/// have come since the request has read the group.
+pub async fn what_a_policy_protects_is_given_up_only_as_approved(store: Engine) {
+    with_group(&store, "rg").await;
+    let giving_up = |number: u64, name: &str, keeps_plan_policy| {
+        let new = with(under(put(number, name), plan_id(1), Some(0)), |new| {
+            new.options = giving_up();
+        });
+        NewOperation {
+            keeps_plan_policy,
+            ..new
+        }
+    };
+    let set = |number: u64, keeps_plan_policy| {
+        let member = ApplyMember {
+            moved_from: None,
+            symbolic_name: "c".to_owned(),
+            reference: alias("c"),
+            scope: scope(),
+            goal: MemberGoal::Delete,
+            on_shared: OnShared::Release,
+            depends_on: Vec::new(),
+            is_unchanged: false,
+            is_compared: false,
+        };
+        let task = Task::Apply(Application {
+            members: vec![member],
+            has_outputs: false,
+            plan: Some(plan_id(2)),
+            deployment: None,
+            order: None,
+        });
+        NewOperation {
+            keeps_plan_policy,
+            ..on_group(number, "rg", task)
+        }
+    };
+    keep(&store, &plan(1)).await;
+    keep(&store, &plan(2)).await;
+    set_policy(&store, PlanPolicy::Required).await;
+    for new in [giving_up(1, "a", true), set(2, true)] {
+        let refused = store.accept_operation(new).await;
+        assert!(matches!(refused, Err(Error::PolicyLowered)), "{refused:?}");
+    }
+    for number in [1, 2] {
+        let approval = review(ReviewVerdict::Approve, 2);
+        store.review_plan(plan_id(number), &approval).await.unwrap();
+    }
+    set_policy(&store, PlanPolicy::Approved).await;
+    for new in [giving_up(3, "a", true), set(4, true)] {
+        accept(&store, new).await;
+    }
+    set_policy(&store, PlanPolicy::Required).await;
+    keep(&store, &plan(3)).await;
+    let by_approver = under(giving_up(5, "b", false), plan_id(3), Some(0));
+    accept(&store, by_approver).await;
 }
 
 /// A plan is read as it was kept: with or without a group or a declaration, small or large, alone or with others.

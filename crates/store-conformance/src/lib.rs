@@ -235,6 +235,7 @@ macro_rules! conformance {
                 an_apply_uses_the_whole_plan
                 a_group_takes_what_its_policy_says
                 a_policy_keeps_references
+                what_a_policy_protects_is_given_up_only_as_approved
                 a_policy_holds_for_the_resource
                 plans_are_counted
                 plans_that_have_expired_make_room

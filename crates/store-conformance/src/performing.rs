@@ -8,7 +8,7 @@ use ucp_model::operation::group::Task;
 use ucp_model::operation::{Kind, ReferenceChange, ReplacementPolicy, Replacing, Resolve};
 use ucp_model::{
     Access, Change, ChangeKind, CredentialKind, Ended, Identifier, LeftoverReason, NewCredential,
-    NewLeftover, Operation, PlanPolicy, Reference, ResourceGroup, Scope, ServiceInstance, Target,
+    NewLeftover, Operation, Reference, ResourceGroup, Scope, ServiceInstance, Target,
 };
 use ucp_store::{
     Adoption, ApplyRefactor, Claimed, Error, FinishOperation, GroupUpdate, LeaseTerm, NewLook,
@@ -20,7 +20,7 @@ use super::act::Act;
 use super::broker::{binding, done, instance, order, ordering};
 use super::deploying::deploying;
 use super::fixture::*;
-use super::kept_plans::{plan, review, under};
+use super::kept_plans::{giving_up, plan, review, under};
 use super::moving::{applying, moving, relocation};
 use super::refactors::planned;
 use super::resolving::{losing_track, resolved, unknown_create, unresolved};
@@ -515,6 +515,16 @@ impl Stage {
                 let put = self.put(number, name);
                 self.accept(under(put, self.plan(plan), member)).await
             }
+            Act::GiveUpPlanned(plan, number, name) => {
+                let put = under(self.put(number, name), self.plan(plan), None);
+                let put = with(put, |new| new.options = giving_up());
+                let keeps_plan_policy = true;
+                self.accept(NewOperation {
+                    keeps_plan_policy,
+                    ..put
+                })
+                .await
+            }
             Act::Move(number, from, to) => self.move_all(number, &[(from, to)]).await,
             Act::Deploy(number, operation, from, to) => {
                 let named = vec![self.group()];
@@ -555,9 +565,9 @@ impl Stage {
             Act::Swap(number, one, other) => {
                 self.move_all(number, &[(one, other), (other, one)]).await
             }
-            Act::RequireApproval => {
+            Act::Require(policy) => {
                 let update = GroupUpdate {
-                    plan_policy: Some(PlanPolicy::Approved),
+                    plan_policy: Some(policy),
                     ..GroupUpdate::default()
                 };
                 let (id, any) = (self.group(), Precondition::NONE);

@@ -13,7 +13,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::task::JoinError;
 use ucp_access::Role;
-use ucp_model::ReviewVerdict;
+use ucp_model::{PlanPolicy, ReviewVerdict};
 use ucp_store::Memory;
 use ucp_store::holding::Hold;
 
@@ -401,7 +401,12 @@ pub async fn uses_of_a_plan(store: Engine, database: &dyn Database) {
         )
         .await;
     }
-    race.both(whole, Act::RequireApproval).await;
+    race.both(whole, Act::Require(PlanPolicy::Approved)).await;
+    let giving_up = Act::GiveUpPlanned(1, 1, "a");
+    race.both(giving_up, Act::Require(PlanPolicy::Required))
+        .await;
+    let approval = Act::Review(1, ReviewVerdict::Approve);
+    race.both(giving_up, approval).await;
     race.both(whole, Act::RemovePlans).await;
 
     race.after(&[
@@ -427,7 +432,7 @@ pub async fn orders_of_a_service(store: Engine, database: &dyn Database) {
         race.both(first, Act::PutGroup).await;
         race.both(first, Act::DeleteGroup(3)).await;
         race.both(first, Act::ApplySet(4)).await;
-        race.run(Act::RequireApproval, &[first]).await;
+        race.run(Act::Require(PlanPolicy::Approved), &[first]).await;
     }
 
     race.after(&[
@@ -650,7 +655,7 @@ pub async fn moves_of_references(store: Engine, database: &dyn Database) {
         Act::ApplySet(4),
         Act::DeleteGroup(4),
         Act::UpdateGroup,
-        Act::RequireApproval,
+        Act::Require(PlanPolicy::Approved),
     ] {
         race.both(Act::Deploy(1, 5, "a", "c"), act).await;
     }

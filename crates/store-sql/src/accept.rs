@@ -54,7 +54,7 @@ pub(crate) async fn accept(
             };
             let plan = kept_plans::use_plan(transaction, &operation, by).await?;
             if is_apply {
-                rules::judge_policy(policy, plan.as_ref())?;
+                rules::judge_operation(policy, plan.as_ref(), new.lowers_protection())?;
             }
             let keeps_look = insert(transaction, &operation, None, declared.as_ref(), None).await?;
             Ok(Accepted {
@@ -106,7 +106,7 @@ async fn accept_on_resource(
     };
     let plan = kept_plans::use_plan(transaction, &operation, by).await?;
     if is_change {
-        rules::judge_policy(policy, plan.as_ref())?;
+        rules::judge_operation(policy, plan.as_ref(), new.lowers_protection())?;
         if let Some(target) = &target {
             let others = reference_row::others(transaction, target, &operation).await?;
             rules::judge_second(&made, &others)?;

@@ -87,6 +87,7 @@ fn put() -> NewOperation {
         parent: None,
         correlation_id: CorrelationId::new("deployment"),
         caller: "caller".to_owned(),
+        keeps_plan_policy: false,
         accepted_at: NOW,
         work: NewWork::Resource(Box::new(NewResourceWork {
             kind: Kind::Put,

@@ -40,6 +40,7 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
         parent: None,
         correlation_id: CorrelationId::new("deployment"),
         caller: "caller".to_owned(),
+        keeps_plan_policy: false,
         accepted_at: NOW,
         work: NewWork::Resource(Box::new(NewResourceWork {
             kind: Kind::Put,

@@ -23,6 +23,9 @@ pub struct NewOperation {
     pub correlation_id: CorrelationId,
     /// Who requested it.
     pub caller: String,
+    /// Whether they may not approve plans of its group. Then it gives up to others what a group with a policy protects only under a
+    /// plan that was approved, or is refused with [`Error::PolicyLowered`](crate::Error::PolicyLowered).
+    pub keeps_plan_policy: bool,
     /// When it is accepted.
     pub accepted_at: Timestamp,
     /// Its work.
@@ -123,6 +126,19 @@ impl NewOperation {
         if let NewWork::Resource(work) = &mut self.work {
             work.compared_with = count;
         }
+    }
+
+    /// Returns whether it gives up to others what its group may protect, and the caller may not approve plans of that.
+    pub fn lowers_protection(&self) -> bool {
+        let gives_up_shared = match &self.work {
+            NewWork::Resource(work) => work.options.gives_up_shared(),
+            NewWork::Group {
+                task: Task::Apply(application),
+                ..
+            } => application.gives_up_shared(),
+            NewWork::Group { .. } => false,
+        };
+        self.keeps_plan_policy && gives_up_shared
     }
 
     /// Returns the header to record. The operation is due at once.

@@ -38,8 +38,8 @@ pub use self::orders::{
 pub use self::others::{Made, Others, heir_of, inherited, judge_others, judge_second, share};
 pub use self::places::{places_to_judge, refuse_elsewhere};
 pub use self::plans::{
-    begins_change, ended_plan, is_change, judge_forgetting, judge_policy, judge_policy_elsewhere,
-    used_plan,
+    begins_change, ended_plan, is_change, judge_forgetting, judge_operation, judge_policy,
+    judge_policy_elsewhere, used_plan,
 };
 pub use self::predictions::{Predicted, predicted, track_record_key};
 pub use self::rates::{in_turn, turns_until, weight_of};

@@ -16,6 +16,7 @@ use super::{ApplyOutcome, ApplySet};
 use crate::declaring::Purpose;
 use crate::intake::no_such_group;
 use crate::refactors::changed_meanwhile;
+use crate::resource_groups::policy_lowered;
 use crate::{App, BeyondRate, Caller, Rejection};
 
 impl App {
@@ -150,6 +151,7 @@ impl App {
         };
         let operation = match accepted {
             Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
+            Err(ucp_store::Error::PolicyLowered) => return Err(policy_lowered(group, caller)),
             Err(ucp_store::Error::GroupDeleting(running) | ucp_store::Error::Busy(running)) => {
                 let busy = self.busy(running).await;
                 let refused = match plan {

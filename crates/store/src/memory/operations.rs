@@ -250,6 +250,7 @@ impl Operations for Memory {
 impl Tables {
     pub(super) fn accept(&mut self, new: NewOperation, by: Claimant) -> Result<Accepted, Error> {
         let (header, now) = (new.header(), new.accepted_at);
+        let lowers_protection = new.lowers_protection();
         let new = match new.work {
             NewWork::Resource(new) => *new,
             NewWork::Group {
@@ -286,7 +287,7 @@ impl Tables {
                 };
                 let plan = self.used_plan(&operation, by)?;
                 if is_apply {
-                    rules::judge_policy(policy, plan.as_ref())?;
+                    rules::judge_operation(policy, plan.as_ref(), lowers_protection)?;
                 }
                 self.write_used(plan, now);
                 let documents = Documents {
@@ -336,7 +337,7 @@ impl Tables {
         };
         let plan = self.used_plan(&operation, by)?;
         if is_change {
-            rules::judge_policy(policy, plan.as_ref())?;
+            rules::judge_operation(policy, plan.as_ref(), lowers_protection)?;
             if let Some(target) = &target {
                 let others = self.others(target, &operation);
                 rules::judge_second(&made, &others)?;

@@ -18,6 +18,18 @@ pub fn used_plan(
     Ok(plan.used_by(operation, member))
 }
 
+/// Refuses an operation that the policy of its group does not take. One that [lowers the protection](crate::NewOperation::lowers_protection)
+/// takes a plan that was approved.
+pub fn judge_operation(
+    policy: PlanPolicy,
+    plan: Option<&KeptPlan>,
+    lowers_protection: bool,
+) -> Result<(), Error> {
+    let is_approved = plan.is_some_and(KeptPlan::is_approved);
+    judge_forgetting(policy, lowers_protection && !is_approved)?;
+    judge_policy(policy, plan)
+}
+
 /// Refuses a change that the policy of its group does not take.
 pub fn judge_policy(policy: PlanPolicy, plan: Option<&KeptPlan>) -> Result<(), Error> {
     match (policy, plan) {
