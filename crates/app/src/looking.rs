@@ -442,8 +442,10 @@ impl App {
                 };
                 if let Some(failure) = work.failure() {
                     // The reason may be a change that another request has made meanwhile.
+                    let mut failure = failure.clone();
+                    Box::pin(self.veil_refusal(claim.before.as_ref(), &mut failure)).await?;
                     return Ok(match Box::pin(self.holds(new, &claim.basis)).await? {
-                        true => Outlook::Refused(failure.clone()),
+                        true => Outlook::Refused(failure),
                         false => Outlook::Stale,
                     });
                 }

@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 use ucp_model::operation::{GroupWork, Work};
-use ucp_model::{Identifier, Operation, Reference, ReferenceId, Scope, Secrets, Target, TypeName};
+use ucp_model::{
+    Failure, Identifier, Operation, Reference, ReferenceId, Scope, Secrets, Target, TypeName,
+};
 use ucp_store::rules::instance_of;
 use ucp_store::{of_an_instance, secrets_of};
 
-use crate::{App, Rejection, ResourceChange};
+use crate::changes::{ChangeKind, ResourceChange, WhatIf};
+use crate::{App, Rejection};
 
 /// How many references to resources are looked at.
 const REFERENCES_MAX: usize = 1_000;
@@ -64,6 +67,19 @@ impl App {
         Ok(reference)
     }
 
+    /// The same in why a request about a reference is refused.
+    pub(crate) async fn veil_refusal(
+        &self,
+        reference: Option<&Reference>,
+        failure: &mut Failure,
+    ) -> Result<(), Rejection> {
+        if let Some(instance) = reference.and_then(|it| instance_of(&it.id, &it.tags)) {
+            let secrets = secrets_of(self.parts.store.as_ref(), &instance).await?;
+            secrets.mask_failure(failure);
+        }
+        Ok(())
+    }
+
     /// The same in the properties of the reply to a put.
     pub(crate) async fn veil_reply(
         &self,
@@ -80,11 +96,9 @@ impl App {
         Ok(())
     }
 
-    /// The same in what would change.
-    pub(crate) async fn veil_changes(
-        &self,
-        changes: &mut [ResourceChange],
-    ) -> Result<(), Rejection> {
+    /// The same in what would change, and in why it would fail.
+    pub(crate) async fn veil_what_if(&self, what_if: &mut WhatIf) -> Result<(), Rejection> {
+        let changes = &mut what_if.changes;
         let key = |it: &ResourceChange| {
             // Without an alias, it may be anybody's.
             let tracked_by = it.tracked_by.as_ref();
@@ -97,10 +111,16 @@ impl App {
         let secrets = self
             .secrets_by_target(changes.iter().filter_map(key))
             .await?;
+        if let Some(error) = &mut what_if.error {
+            secrets.values().for_each(|it| it.mask_failure(error));
+        }
         for change in changes {
             let Some(secrets) = key(change).and_then(|key| secrets.get(&key)) else {
                 continue;
             };
+            if let ChangeKind::Unsupported(reason) = &mut change.kind {
+                secrets.mask_text(reason);
+            }
             for shown in change.before.iter_mut().chain(&mut change.after) {
                 secrets.mask_members(shown);
             }

@@ -79,12 +79,12 @@ impl App {
         let mut changes = vec![change];
         self.tell_track_records(&mut changes).await?;
         self.tell_shared(&mut changes, caller).await?;
-        self.veil_changes(&mut changes).await?;
-        let what_if = WhatIf {
+        let mut what_if = WhatIf {
             changes,
             error,
             plan: None,
         };
+        self.veil_what_if(&mut what_if).await?;
         self.keep(what_if, prepared, lifetime, caller).await
     }
 

@@ -378,26 +378,32 @@ impl Stepper<'_> {
         }
     }
 
-    /// Masks the random values of a service instance in what AWS has answered.
-    async fn mask(&mut self, work: &mut Work) -> Result<(), Abandoned> {
-        if self.secrets.is_none() {
-            let store = self.engine.parts.store.as_ref();
-            let instance = match &*work {
-                Work::Group(work) => work.order().map(|order| order.instance.clone()),
-                Work::Resource(work) => match &work.reference {
-                    Some(id) => ucp_store::of_an_instance(store, id).await?.map(|it| it.1),
-                    None => None,
-                },
-            };
-            self.secrets = Some(match &instance {
-                Some(instance) => ucp_store::secrets_of(store, instance).await?,
-                None => Secrets::default(),
-            });
+    /// Masks the random values of a service instance in what AWS has answered. Returns them.
+    async fn mask(&mut self, work: &mut Work) -> Result<&Secrets, Abandoned> {
+        let secrets = match self.secrets.take() {
+            Some(secrets) => secrets,
+            None => self.secrets_of(work).await?,
+        };
+        if !secrets.is_empty() {
+            work.mask(&secrets);
         }
-        if let Some(secrets) = self.secrets.as_ref().filter(|it| !it.is_empty()) {
-            work.mask(secrets);
-        }
-        Ok(())
+        Ok(self.secrets.insert(secrets))
+    }
+
+    async fn secrets_of(&self, work: &Work) -> Result<Secrets, Abandoned> {
+        let store = self.engine.parts.store.as_ref();
+        let instance = match work {
+            Work::Group(work) => work.order().map(|order| order.instance.clone()),
+            // A leftover has none, but perhaps that of another resource.
+            Work::Resource(work) => match work.reference.as_ref().or(work.marked_for.as_ref()) {
+                Some(id) => ucp_store::of_an_instance(store, id).await?.map(|it| it.1),
+                None => None,
+            },
+        };
+        Ok(match &instance {
+            Some(instance) => ucp_store::secrets_of(store, instance).await?,
+            None => Secrets::default(),
+        })
     }
 
     async fn commit(
@@ -472,11 +478,14 @@ impl Stepper<'_> {
         &mut self,
         mut operation: Operation,
         reference: Option<ReferenceChange>,
-        leftover: Option<NewLeftover>,
+        mut leftover: Option<NewLeftover>,
         reason: &'static str,
     ) -> Result<Result<(), Taken>, Abandoned> {
         let baseline = self.baseline_after(&operation, reference).await?;
-        self.mask(&mut operation.work).await?;
+        let secrets = self.mask(&mut operation.work).await?;
+        if let Some(error) = leftover.as_mut().and_then(|it| it.error.as_mut()) {
+            secrets.mask_failure(error);
+        }
         // Neither a write-only value, should AWS return one after all, nor the mark is stored.
         if let (Work::Resource(work), Some(schema)) = (&mut operation.work, self.schema.as_deref())
             && let Some(live) = &mut work.result

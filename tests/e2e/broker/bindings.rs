@@ -392,6 +392,63 @@ async fn what_was_drawn_is_masked_in_words_of_aws(world: &World) {
     assert!(operations.contains("(sensitive)") && !operations.contains(password));
 }
 
+/// Also in what a request is refused with, in what a what-if cannot see, and in the register of leftovers.
+#[apply(on_every_store)]
+async fn what_was_drawn_is_masked_in_refusals_and_leftovers(world: &World) {
+    const LOG_GROUP: &str = "AWS.Logs/LogGroup";
+    world.offer(&[(
+        "logs.toml",
+        "properties.LogGroupName = \"osb-((instance_id))\"",
+        "properties.LogGroupName = \"osb-((random/password))\"",
+    )]);
+    logs(world, "one", json!({})).await;
+    let bound_to = wait(world, "PUT", &bound("one", "b"), &bind_logs()).await;
+    let bound_to = bound_to.expect(201).body;
+    let password = bound_to["credentials"]["password"].as_str().unwrap();
+    let group = "/planes/radius/local/resourceGroups/cf-space";
+    let api = "api-version=2023-10-01-preview";
+    let tracked = format!("{group}/providers/{LOG_GROUP}:reference/one:group");
+    let renamed = json!({"trackedBy": tracked, "properties": {"LogGroupName": "other"}});
+    let refused = world.post(LOG_GROUP, "put", &renamed).await.expect(409);
+    let what_if = world
+        .post(LOG_GROUP, "whatIf", &renamed)
+        .await
+        .expect(200)
+        .body;
+    for text in [&refused.text, &what_if["error"].to_string()] {
+        assert!(text.contains("'osb-(sensitive)'"), "{text}");
+        assert!(!text.contains(password), "{text}");
+    }
+
+    let words = format!("The value '{password}' is not allowed.");
+    let unreadable = refuse(ExceptionCode::AccessDenied).saying(&words);
+    let unreadable = fault(unreadable).on(Action::GetResource);
+    world.aws.add_fault(unreadable);
+    let longer = json!({"trackedBy": tracked, "properties": {"RetentionInDays": 30}});
+    let what_if = world.post(LOG_GROUP, "whatIf", &longer).await.expect(200);
+    let change = what_if.body["properties"]["changes"][0]["unsupportedReason"].to_string();
+    assert!(
+        change.contains("'(sensitive)' is not allowed"),
+        "{what_if:?}"
+    );
+    world.aws.clear_faults();
+
+    // The old one of a replacement stays.
+    let kept = fail(HandlerErrorCode::InvalidRequest).saying(&words);
+    world.aws.add_fault(fault(kept).on(Action::DeleteResource));
+    let mut replacing = renamed;
+    replacing["replacementPolicy"] = json!("createBeforeDelete");
+    world.post(LOG_GROUP, "put", &replacing).await.expect(201);
+    world.settle().await;
+    let leftovers = world.get(&format!("{group}/leftovers?{api}")).await;
+    let leftovers = leftovers.expect(200).body;
+    let error = leftovers["value"][0]["properties"]["lastError"].to_string();
+    assert!(
+        error.contains("'(sensitive)' is not allowed"),
+        "{leftovers}"
+    );
+}
+
 /// A value that AWS does not show is no member of the credentials.
 #[apply(on_every_store)]
 async fn what_has_no_value_is_left_out(world: &World) {

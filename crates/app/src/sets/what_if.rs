@@ -134,13 +134,13 @@ impl App {
             changes.into_iter().flatten().chain(ignored).collect();
         self.tell_track_records(&mut changes).await?;
         self.tell_shared(&mut changes, caller).await?;
-        self.veil_changes(&mut changes).await?;
-        let what_if = WhatIf {
+        let mut what_if = WhatIf {
             changes,
             error: (!details.is_empty())
                 .then(|| failure(details.into_values().flatten().collect())),
             plan: None,
         };
+        self.veil_what_if(&mut what_if).await?;
         let kept: Option<Vec<PlannedMember>> = kept.into_iter().collect();
         let prepared = kept.map(|planned| Prepared {
             declared: DeclaredPlan {
