@@ -64,6 +64,10 @@ pub(super) enum Act {
     PutNamed(u64, &'static str, &'static str),
     Delete(u64, &'static str),
     DeleteByName(u64, &'static str),
+    /// A delete under an alias that gives the resource up to others, and passes the ownership on to this one.
+    PassOn(u64, &'static str, &'static str),
+    /// Gives up a reference as it was read, without an operation.
+    GiveUp(&'static str),
     /// A delete under an alias, as a child of another operation.
     DeleteAsChild(u64, u64, &'static str),
     /// A put of a resource in another region, with a look.

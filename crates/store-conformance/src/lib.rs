@@ -429,6 +429,7 @@ macro_rules! races {
             first_puts_of_an_alias
             changes_of_a_reference
             ends_of_operations
+            what_passes_to_an_heir
             ends_of_one_type
             what_a_put_has_learned
             others_on_a_resource

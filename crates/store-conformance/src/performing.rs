@@ -5,15 +5,17 @@ use std::time::Duration;
 
 use serde_json::json;
 use ucp_model::operation::group::Task;
-use ucp_model::operation::{Kind, ReferenceChange, ReplacementPolicy, Replacing, Resolve};
+use ucp_model::operation::{
+    Kind, ReferenceChange, ReplacementPolicy, Replacing, Resolve, WhenShared,
+};
 use ucp_model::{
     Access, Change, ChangeKind, CredentialKind, Ended, Identifier, LeftoverReason, NewCredential,
     NewLeftover, Operation, Reference, ResourceGroup, Scope, ServiceInstance, Target,
 };
 use ucp_store::{
     Adoption, ApplyRefactor, Claimed, Error, FinishOperation, GroupUpdate, LeaseTerm, NewLook,
-    NewOperation, NewResourceWork, PlaceOrder, Precondition, ReferenceUpdate, Sealed, SealedKey,
-    SealedPlace, TagsUpdate, TypeSchema, rules,
+    NewOperation, NewResourceWork, PlaceOrder, Precondition, ReferenceUpdate, Release, Sealed,
+    SealedKey, SealedPlace, TagsUpdate, TypeSchema, rules,
 };
 
 use super::act::Act;
@@ -185,6 +187,28 @@ impl Stage {
                 let new = untracked(self.delete(number, "a"), resource);
                 self.accept(new).await
             }
+            Act::PassOn(number, name, heir) => {
+                let heir = Some(self.alias(heir));
+                self.accept(with(self.delete(number, name), |new| {
+                    new.when_shared = WhenShared::Forget;
+                    new.heir = heir;
+                }))
+                .await
+            }
+            Act::GiveUp(name) => match self.read(name) {
+                Some(reference) => {
+                    let release = Release {
+                        reference,
+                        keeps_plan_policy: false,
+                        heir: None,
+                        caller: "caller".to_owned(),
+                        correlation_id: correlation(),
+                        at: at(23),
+                    };
+                    format!("{:?}", store.release_reference(release).await)
+                }
+                None => "not read".to_owned(),
+            },
             Act::DeleteAsChild(number, parent, name) => {
                 let Some(claimed) = self.claimed(parent) else {
                     return "not claimed".to_owned();

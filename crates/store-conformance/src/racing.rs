@@ -312,6 +312,36 @@ pub async fn ends_of_operations(store: Engine, database: &dyn Database) {
     }
 }
 
+/// The end of an operation that gives its resource up, and passes the ownership on, while the heir changes.
+pub async fn what_passes_to_an_heir(store: Engine, database: &dyn Database) {
+    let mut race = Race::new(store, database);
+    race.after(&[
+        Act::PutGroup,
+        Act::Put(1, "a"),
+        Act::Put(2, "c"),
+        Act::Claim,
+        Act::Apply(1, "x"),
+        Act::Apply(2, "x"),
+        Act::PassOn(3, "a", "c"),
+        Act::Claim,
+        Act::Read("c"),
+    ]);
+    for change in [
+        Act::Put(4, "c"),
+        Act::Delete(4, "c"),
+        Act::DeleteByName(4, "x"),
+        Act::Forget("c"),
+        Act::GiveUp("c"),
+        Act::Own("c"),
+        Act::Put(4, "a"),
+        Act::PutNamed(4, "d", "x"),
+    ] {
+        race.both(Act::FinishDelete(3), change).await;
+    }
+    let whole_put = [Act::Put(4, "c"), Act::CarryOut(4, "x")];
+    race.run(Act::FinishDelete(3), &whole_put).await;
+}
+
 /// What has no operations: planes, credentials and schemas.
 pub async fn planes_credentials_and_schemas(store: Engine, database: &dyn Database) {
     let mut race = Race::new(store, database);

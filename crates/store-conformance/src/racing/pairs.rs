@@ -9,7 +9,7 @@ use ucp_store::Memory;
 use super::{Act, Database, Engine, PAIRS, Race, Stage};
 
 /// What the writers find: `a` owns `x`, and `c` stands for it too; `g` owns `r` and is about to replace it, and `h` stands
-/// for it. A put of `b` and a deletion of `d` are under way, the latter as the child of an import; those of `e` and `f`
+/// for it; `o` is giving up `q`, which passes to `p`. A put of `b` and a deletion of `d` are under way, the latter as the child of an import; those of `e` and `f`
 /// have yet to learn how AWS spells `mydb`. `old` is left over. What came of a create of `j` is
 /// unknown, and of one of `k`, which may have made `x`, and which a put under way abandons. One plan is open, and a put of `n`
 /// carries out a member of another. An order of a service
@@ -31,6 +31,8 @@ const BEFORE: &[Act] = &[
     Act::Put(13, "g"),
     Act::Put(14, "h"),
     Act::Put(7, "s:r"),
+    Act::Put(20, "o"),
+    Act::Put(23, "p"),
     Act::Claim,
     Act::Apply(1, "x"),
     Act::Apply(2, "x"),
@@ -38,6 +40,9 @@ const BEFORE: &[Act] = &[
     Act::Apply(13, "r"),
     Act::Apply(14, "r"),
     Act::Apply(7, "sr"),
+    Act::Apply(20, "q"),
+    Act::Apply(23, "q"),
+    Act::PassOn(24, "o", "p"),
     Act::Put(4, "b"),
     Act::Import(5),
     Act::PutNamed(9, "e", "MyDB"),
@@ -51,6 +56,7 @@ const BEFORE: &[Act] = &[
     Act::PutElsewhere(12, "late", "w"),
     Act::ClaimBriefly,
     Act::Read("a"),
+    Act::Read("p"),
     Act::ReadTarget("x"),
     Act::Put(16, "j"),
     Act::Put(18, "k"),
@@ -102,6 +108,9 @@ const WRITERS: &[Writer] = &[
     |_| Act::Fail(4),
     |_| Act::Leave(4, "x", "left"),
     |_| Act::FinishDelete(6),
+    |_| Act::FinishDelete(24),
+    |new| Act::Put(new, "p"),
+    |_| Act::GiveUp("p"),
     |_| Act::FinishOnGroup(5),
     |_| Act::Claim,
     |_| Act::ClaimElsewhere,
