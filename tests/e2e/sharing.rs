@@ -447,6 +447,13 @@ async fn what_aws_spells_otherwise_is_not_contradicted(world: &World) {
         "{}",
         refused.text
     );
+    // In a set, the worker learns how AWS spells it.
+    let member = json!({"alias": "b", "type": type_name, "properties": database("Shop", 14)});
+    let reply = apply(world, json!([member]), "Incremental").await;
+    let status = world.status(&reply.expect(202)).await;
+    assert_eq!(status["status"], "Failed", "{status}");
+    assert!(status.to_string().contains("DeclaredOtherwise"), "{status}");
+    assert_eq!(world.references().await.len(), 1);
     assert_eq!(world.calls("UpdateResource"), 0);
     world
         .put(type_name, "b", database("Shop", 7))

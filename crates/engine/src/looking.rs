@@ -3,15 +3,18 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use ucp_cloud::Fault;
-use ucp_look::{Accounts, Lister, Look, Planned, Reader, Seen, departure};
-use ucp_model::operation::{Listing, Observation, Presence, ResourceWork, Search, State, Work};
-use ucp_model::{Failure, Identifier, ResourceDescription, ResourcePage};
+use ucp_look::{Accounts, Lister, Look, Planned, Reader, Seen, contradicted, departure};
+use ucp_model::operation::{
+    Kind, Listing, Observation, Presence, ResourceWork, Search, State, Work,
+};
+use ucp_model::{Failure, Identifier, ReferenceId, ResourceDescription, ResourcePage, Target};
 use ucp_seal::AssociatedData;
 use ucp_store::Lease;
 
 use crate::Engine;
 use crate::abandoned::Abandoned;
 use crate::engine::{Stepper, work};
+use crate::set_values::REFERENCES_MAX;
 use crate::turn::Turn;
 
 impl Stepper<'_> {
@@ -39,7 +42,11 @@ impl Stepper<'_> {
             seen,
         };
         let (presence, planned) = look.at(identifier, &mut reader).await?;
-        let planned = match self.departs(&presence, &planned).await? {
+        let refused = match self.departs(&presence, &planned).await? {
+            None => self.contradicts(&presence).await?,
+            departed => departed,
+        };
+        let planned = match refused {
             Some(failure) => failure.into(),
             None => {
                 self.note(&planned);
@@ -70,6 +77,34 @@ impl Stepper<'_> {
             Some(member) => member.departed(work, baseline, schema, presence, planned),
             None => Some(departure(work, Vec::new())),
         })
+    }
+
+    /// Returns why a put must not make its reference, if AWS spells the resource otherwise: it was compared with the references under
+    /// the spelling of the declaration alone.
+    async fn contradicts(&self, presence: &Presence) -> Result<Option<Failure>, Abandoned> {
+        let work = work(&self.claimed.operation.work)?;
+        let (Some(own), Some(schema), Presence::Present { identifier, .. }) =
+            (&work.reference, &self.schema, presence)
+        else {
+            return Ok(None);
+        };
+        let is_new = work.kind == Kind::Put && !work.was_referenced && !work.created;
+        if !is_new || work.subject() == Some(identifier) {
+            return Ok(None);
+        }
+        let Ok(Some(desired)) = self.declared() else {
+            return Ok(None);
+        };
+        let target = Target {
+            scope: &work.scope,
+            type_name: &work.type_name,
+            identifier,
+        };
+        let store = &self.engine.parts().store;
+        let others = store.references_to(&[target.key()], REFERENCES_MAX).await?;
+        let is_of_group = |other: &ReferenceId| other.group.key() == own.group.key();
+        let declared = desired.declaration.properties();
+        Ok(contradicted(own, declared, &others, schema, is_of_group))
     }
 
     /// Reads the resource from AWS. Without an identifier the resource counts as absent.

@@ -26,7 +26,7 @@ const NOT_VALID: &str = "With the values that it refers to, the declaration is n
 const LAG_TRIES: u32 = 2;
 
 /// How many references to what a member is to stand for are looked at.
-const REFERENCES_MAX: usize = 100;
+pub(crate) const REFERENCES_MAX: usize = 100;
 
 /// What is said of a resource of another group.
 const ELSEWHERE: &str = "a resource of another group";
