@@ -222,7 +222,7 @@ impl App {
             Outlook::Nothing(_) | Outlook::Open | Outlook::Stale => None,
         };
         let look = change.and_then(|change| change.look);
-        let Some(accepted) = self.accept(new, None, look).await? else {
+        let Some(accepted) = self.accept(new, None, look, caller).await? else {
             return Ok(DeleteOutcome::AlreadyGone);
         };
         if accepted.keeps_look {

@@ -121,7 +121,7 @@ impl App {
         deadline: Instant,
         caller: &Caller,
     ) -> Result<ImportOutcome, Rejection> {
-        let Some(accepted) = self.accept(new, None, None).await? else {
+        let Some(accepted) = self.accept(new, None, None, caller).await? else {
             return Err(Rejection::Internal(
                 "an import was taken for a delete".into(),
             ));

@@ -14,6 +14,7 @@ use ucp_schema::ResourceSchema;
 use ucp_store::{NewLook, NewOperation, NewResourceWork, NewWork, Sealed};
 
 use crate::awaiting::Pending;
+use crate::resource_groups::policy_lowered;
 use crate::{App, Caller, Rejection, TrackedBy};
 
 impl App {
@@ -59,12 +60,13 @@ impl App {
     }
 
     /// Claims the alias and records the operation in one transaction. `None` for a delete of an alias that has no reference, and
-    /// for a put that has to be compared with more references, or whose group has a plan policy by now that is judged first.
+    /// for a put that has to be compared with more references.
     pub(crate) async fn accept(
         &self,
         mut new: NewOperation,
         desired: Option<Sealed>,
         look: Option<NewLook>,
+        caller: &Caller,
     ) -> Result<Option<Accepted>, Rejection> {
         let NewWork::Resource(work) = &mut new.work else {
             return Err(Rejection::Internal("not an operation on a resource".into()));
@@ -80,12 +82,15 @@ impl App {
         let accepted = match self.parts.store.accept_operation(new).await {
             Ok(accepted) => accepted,
             Err(ucp_store::Error::NoSuchReference) => return Ok(None),
-            Err(ucp_store::Error::PreconditionFailed | ucp_store::Error::PolicyLowered)
-                if kind == Kind::Put =>
-            {
-                return Ok(None);
+            Err(ucp_store::Error::PreconditionFailed) if kind == Kind::Put => return Ok(None),
+            Err(error) => {
+                return Err(match (error, &reference) {
+                    (ucp_store::Error::PolicyLowered, Some(id)) => {
+                        policy_lowered(&id.group, caller)
+                    }
+                    (error, _) => self.refusal(error, reference.as_ref()).await,
+                });
             }
-            Err(error) => return Err(self.refusal(error, reference.as_ref()).await),
         };
         self.parts.workers.wake();
         tracing::info!(

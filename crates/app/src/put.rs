@@ -200,7 +200,8 @@ impl App {
         let mut change = match prospect {
             Prospect::Create(plan) => {
                 let warnings = plan.warnings.iter().map(Warning::from).collect();
-                let Some(accepted) = Box::pin(self.accept_put(new, &text, None)).await? else {
+                let Some(accepted) = Box::pin(self.accept_put(new, &text, None, caller)).await?
+                else {
                     return Ok(None);
                 };
                 let properties = shown(&schema, None, &declaration);
@@ -236,7 +237,7 @@ impl App {
             Prospect::Seen(Outlook::Open) => None,
         };
         let look = change.as_mut().and_then(|change| change.look.take());
-        let accepted = Box::pin(self.accept_put(new, &text, look)).await;
+        let accepted = Box::pin(self.accept_put(new, &text, look, caller)).await;
         let accepted = match &change {
             Some(_) => accepted?,
             None => accepted.map_err(unseen)?,
@@ -392,12 +393,13 @@ impl App {
         new: NewOperation,
         declaration: &str,
         look: Option<NewLook>,
+        caller: &Caller,
     ) -> Result<Option<Accepted>, Rejection> {
         let place = AssociatedData::Desired(new.id);
         let entropy = self.parts.entropy.as_ref();
         let sealing = &self.parts.keys.sealing;
         let desired = Sealed(sealing.seal(place, declaration.as_bytes(), entropy));
-        self.accept(new, Some(desired), look).await
+        self.accept(new, Some(desired), look, caller).await
     }
 
     /// Parses and checks the declaration, as far as that does not depend on live properties.
