@@ -555,8 +555,25 @@ fn what_was_declared_is_not_looked_for_if_the_code_says_that_nothing_was_made() 
         }),
         ..salvaging.clone()
     };
-    let absent = Observation::Read(Presence::Absent);
-    assert_line(&tried, absent, "salvaging: nothing is visible yet");
+    let absent = || Observation::Read(Presence::Absent);
+    assert_line(&tried, absent(), "salvaging: nothing is visible yet");
+    // A list of the type holds what looks do not find: nobody knows whose it is, so it is entered in the register.
+    let contradicted = Operation {
+        sightings: Sightings {
+            missed: 5,
+            missed_since: Some(START),
+            listed: Some(true),
+            ..Sightings::default()
+        },
+        ..tried
+    };
+    let long_after = START.after(Duration::from_secs(16 * 60));
+    let decision = assert_line_at(&contradicted, absent(), long_after, reason);
+    let Next::Finish(finish) = decision.next else {
+        panic!("it ends")
+    };
+    assert_eq!(finish.reference, ReferenceChange::Removed);
+    assert!(finish.leftover.is_some());
     // Whose it is, its mark says, or nothing does.
     let read = |ownership| Observation::Read(bearing("vpc-2", "d", ownership));
     let ours = Operation {

@@ -221,9 +221,9 @@ pub(super) fn after_lost_reply(
     }
 }
 
-/// Returns whether AWS shows what this very create has made in another form than it was declared in. It could not have been created
-/// otherwise.
-fn is_shown_otherwise(ownership: &Ownership, plan: &PlanOutcome) -> bool {
+/// Returns whether AWS shows what this very create has made in another form than it was declared in, so that it would have to be
+/// replaced: its declaration was valid before it was sent.
+pub(super) fn is_shown_otherwise(ownership: &Ownership, plan: &PlanOutcome) -> bool {
     *ownership == Ownership::Made
         && matches!(
             plan,
@@ -232,9 +232,10 @@ fn is_shown_otherwise(ownership: &Ownership, plan: &PlanOutcome) -> bool {
 }
 
 /// Goes on as after a create that has succeeded, which the mark on the resource proves.
-fn made(step: &Step<'_>) -> Decision {
+pub(super) fn made(step: &Step<'_>) -> Decision {
     let moved = Moved {
         created: true,
+        retrying: None,
         ..step.to(State::Observing(Action::Create))
     };
     moved.then_read("this create has made it, whatever AWS says")

@@ -232,20 +232,22 @@ fn left(step: &Step<'_>, setback: &Setback, presence: Presence) -> Decision {
         || matches!(setback, Setback::Failed(_))
             && concluding::leaves_made(setback)
             && !is_unmarked;
-    if !is_proven && !matches!(presence, Presence::Absent) {
-        return nothing_of_ours(step, setback, &presence);
-    }
-    let (live, what) = match presence {
-        Presence::Absent if step.may_exist_yet() => {
+    if matches!(presence, Presence::Absent) {
+        if step.may_exist_yet() {
             return step.look_later(operation.state.clone(), "nothing is visible yet");
         }
-        Presence::Absent if step.sightings.listed != Some(true) => {
+        if !step.is_contradicted() {
             let told = format!(
                 "AWS named '{name}', which was not found in the {} seconds after.",
                 SETTLING_WINDOW.as_secs()
             );
             return step.end_create(with(setback, &told), None, "nothing is left");
         }
+    }
+    if !is_proven {
+        return nothing_of_ours(step, setback, &presence);
+    }
+    let (live, what) = match presence {
         Presence::Present { live, .. } => (Some(live), "left"),
         Presence::Absent | Presence::Unreadable(_) | Presence::Unknown(_) => {
             (None, "may have left")
@@ -294,29 +296,30 @@ fn nothing_of_ours(step: &Step<'_>, setback: &Setback, presence: &Presence) -> D
         None => "",
     };
     let setback = match presence {
-        Presence::Absent => setback.clone(),
+        Presence::Absent if !step.is_contradicted() => setback.clone(),
         Presence::Present { .. } => {
             let told = format!(
                 "AWS has the {type_name} '{name}', but nothing proves that this create made it, so it is not ours.{advice}"
             );
             with(setback, &told)
         }
-        Presence::Unreadable(_) | Presence::Unknown(_) => {
+        Presence::Absent | Presence::Unreadable(_) | Presence::Unknown(_) => {
             let told = format!("Whether AWS has the {type_name} '{name}' cannot be read.");
             with(setback, &told)
         }
     };
     let end = step.end_create(setback, None, REASON);
     match presence {
-        Presence::Absent => end,
+        Presence::Absent if !step.is_contradicted() => end,
         // Somebody else's for certain.
         Presence::Present {
             ownership: Ownership::Others,
             ..
         } => end,
-        Presence::Present { .. } | Presence::Unreadable(_) | Presence::Unknown(_) => {
-            end.leaving(salvage(step))
-        }
+        Presence::Absent
+        | Presence::Present { .. }
+        | Presence::Unreadable(_)
+        | Presence::Unknown(_) => end.leaving(salvage(step)),
     }
 }
 

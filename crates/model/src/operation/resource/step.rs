@@ -163,10 +163,16 @@ impl Step<'_> {
     }
 
     /// Returns whether what our create may have made may exist although looks do not find it. Only a list of the type completes the
-    /// proof that it does not, unless none can be had.
+    /// proof that it does not, unless none can be had, or a cancel waits for it.
     pub(super) fn may_exist_yet(&self) -> bool {
         let is_proven = self.sightings.listed == Some(false);
-        self.may_show_yet() || !is_proven && !self.sightings.are_old(self.now)
+        let has_time = !self.is_to_be_cancelled && !self.sightings.are_old(self.now);
+        self.may_show_yet() || !is_proven && has_time
+    }
+
+    /// Returns whether a list of the type holds what looks do not find.
+    pub(super) fn is_contradicted(&self) -> bool {
+        self.sightings.listed == Some(true)
     }
 
     /// Returns whether this state has been inconclusive for too long.
