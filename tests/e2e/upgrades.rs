@@ -1,4 +1,4 @@
-//! A database written by commit bbb7f07 is migrated, replies stay the same, and its operations continue.
+//! Databases written by commits bbb7f07 and 7970f72 are migrated, replies stay the same, and their operations continue.
 //!
 //! `fixtures/bbb7f07.*.sql` are dumps of the same world on each engine, with operations in every state. `replies.json` has
 //! what that commit answered about it, and `expected.json` what its operations came to there when they went on with an

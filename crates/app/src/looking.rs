@@ -1,13 +1,14 @@
 //! Looks of requests. What is to be done is decided before an operation is accepted, as a worker would decide it; if
 //! nothing is to be done, there is no operation.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
 use tokio::time::Instant;
 use ucp_cpu_pool::Undone;
-use ucp_look::{Look, OwnershipTags, Planned, Reader, Seen};
+use ucp_look::{Look, OwnershipTags, Planned, Reader, Seen, baseline_at};
 use ucp_model::operation::{
     Chance, Next, Observation, PlanOutcome, Presence, ReferenceChange, ResourceWork, Work, decide,
 };
@@ -233,7 +234,7 @@ impl App {
         note_references(new, &recorded);
         let claim = self.claim(new, recorded).await?;
         let looked = self.look(&claim, schema, desired, deadline).await;
-        note(&mut view, &claim, looked.as_ref(), desired);
+        note(&mut view, &claim, looked.as_ref(), desired, schema);
         let Some(looked) = looked else {
             return Ok(Outlook::Open);
         };
@@ -266,7 +267,7 @@ impl App {
             return Ok(Outlook::Stale);
         }
         let looked = self.look(&claim, schema, desired, deadline).await;
-        note(&mut view, &claim, looked.as_ref(), desired);
+        note(&mut view, &claim, looked.as_ref(), desired, schema);
         match looked {
             // It was there a moment ago.
             Some(Looked {
@@ -420,6 +421,8 @@ impl App {
             | PlanOutcome::Replace { .. }
             | PlanOutcome::Delete(_) => Seen::of(&presence, subject.as_ref(), at),
         };
+        let baseline =
+            desired.map(|desired| left(desired, claim.before.as_ref(), Some(&presence), schema));
         let operation = Operation {
             header: new.header(),
             work: Work::Resource(Box::new(claim.work)),
@@ -460,7 +463,7 @@ impl App {
                     finish: FinishOperation {
                         operation,
                         reference: Some(change),
-                        baseline: desired.map(|desired| left(desired, claim.before.as_ref())),
+                        baseline,
                         leftover: None,
                     },
                     before: claim.before,
@@ -504,10 +507,22 @@ impl App {
 }
 
 /// Returns what a put leaves that has nothing to do. AWS shows what it has shown after the last one, or else it would have.
-fn left(desired: &Desired, before: Option<&Reference>) -> Baseline {
+fn left(
+    desired: &Desired,
+    before: Option<&Reference>,
+    presence: Option<&Presence>,
+    schema: &ResourceSchema,
+) -> Baseline {
     let last = before.and_then(|before| before.baseline.as_ref());
+    let last = last.map(|last| match presence {
+        Some(presence) => baseline_at(last, presence, schema),
+        None => Cow::Borrowed(last),
+    });
     Baseline {
-        shown: last.map(|last| last.shown.clone()).unwrap_or_default(),
+        shown: last
+            .as_ref()
+            .map(|last| last.shown.clone())
+            .unwrap_or_default(),
         is_seen: last.is_some_and(|last| last.is_seen),
         ..desired.baseline.clone()
     }
@@ -519,13 +534,16 @@ fn note(
     claim: &Claim,
     looked: Option<&Looked>,
     desired: Option<&Desired>,
+    schema: &ResourceSchema,
 ) {
     if let Some(view) = view {
+        let presence = looked.map(|looked| &looked.presence);
+        let before = claim.before.as_ref();
         **view = View {
-            presence: looked.map(|looked| looked.presence.clone()),
+            presence: presence.cloned(),
             plan: looked.and_then(|looked| looked.planned.plan.clone()),
             reference: claim.before.clone(),
-            declared: desired.map(|desired| left(desired, claim.before.as_ref())),
+            declared: desired.map(|desired| left(desired, before, presence, schema)),
         };
     }
 }

@@ -452,21 +452,21 @@ impl Stepper<'_> {
         else {
             return Ok(None);
         };
-        let leave = match reference {
-            Some(ReferenceChange::Applied { .. }) => ucp_plan::applied,
+        match reference {
+            Some(ReferenceChange::Applied { .. }) => {}
             // What AWS cannot read is sent again until a put succeeds.
             Some(ReferenceChange::Kept { owned: true })
                 if work.created && schema.handlers().read =>
             {
-                ucp_plan::left_by_failed_create
+                return Ok(Some(ucp_plan::left_by_failed_create(desired, schema)));
             }
             _ => return Ok(None),
-        };
+        }
         let live = work.result.clone();
         let documents = live.iter().chain([desired.declaration.properties()]);
         let is_quick = schema.is_quick_for(documents);
         let schema = Arc::clone(schema);
-        let left = move || leave(desired, live.as_ref(), &schema);
+        let left = move || ucp_plan::applied(desired, live.as_ref(), &schema);
         if !is_quick {
             self.turn.arm(&mut self.claimed.lease).await?;
         }

@@ -270,27 +270,6 @@ impl Put<'_> {
         schema.is_quick_for([declared, last, live].into_iter().flatten())
     }
 
-    /// Returns the baseline. If this read is the first to show the resource, it is AWS's form of what was declared. The mark proves
-    /// that it is the one which was put, or its identifier, if that is AWS's own.
-    fn baseline_at(
-        &self,
-        presence: &Presence,
-        schema: &ResourceSchema,
-    ) -> Option<Cow<'_, Baseline>> {
-        let last = self.baseline.as_deref()?;
-        Some(match presence {
-            Presence::Present {
-                live, ownership, ..
-            } if !last.is_seen && (ownership.is_ours() || !schema.is_named_in(&last.declared)) => {
-                Cow::Owned(ucp_plan::first_seen(last, live, schema))
-            }
-            Presence::Present { .. }
-            | Presence::Absent
-            | Presence::Unreadable(_)
-            | Presence::Unknown(_) => Cow::Borrowed(last),
-        })
-    }
-
     fn plan(&self, presence: &Presence) -> Planned {
         let work = self.work.as_ref();
         match (&self.declared, &self.schema) {
@@ -304,7 +283,8 @@ impl Put<'_> {
                     | Presence::Unreadable(_)
                     | Presence::Unknown(_) => Cow::Borrowed(desired.as_ref()),
                 };
-                let baseline = self.baseline_at(presence, schema);
+                let baseline = self.baseline.as_deref();
+                let baseline = baseline.map(|last| baseline_at(last, presence, schema));
                 let (baseline, mark) = (baseline.as_deref(), self.mark.as_ref());
                 planner::plan_put(work, &desired, baseline, presence, schema, mark)
             }
@@ -318,6 +298,26 @@ impl Put<'_> {
             )
             .into(),
         }
+    }
+}
+
+/// Returns the baseline that a look is compared with. If the look is the first to show the resource, it has AWS's form of what was
+/// declared. The mark proves that it is the one which was put, or its identifier, if that is AWS's own.
+pub fn baseline_at<'a>(
+    last: &'a Baseline,
+    presence: &Presence,
+    schema: &ResourceSchema,
+) -> Cow<'a, Baseline> {
+    match presence {
+        Presence::Present {
+            live, ownership, ..
+        } if !last.is_seen && (ownership.is_ours() || !schema.is_named_in(&last.declared)) => {
+            Cow::Owned(ucp_plan::first_seen(last, live, schema))
+        }
+        Presence::Present { .. }
+        | Presence::Absent
+        | Presence::Unreadable(_)
+        | Presence::Unknown(_) => Cow::Borrowed(last),
     }
 }
 

@@ -17,12 +17,8 @@ pub fn applied(desired: Desired, live: Option<&Value>, schema: &ResourceSchema) 
 }
 
 /// The same of a create that AWS calls failed, and that has made the resource. What AWS has taken of the write-only values is not
-/// known, so they are sent again.
-pub fn left_by_failed_create(
-    desired: Desired,
-    live: Option<&Value>,
-    schema: &ResourceSchema,
-) -> Baseline {
+/// known, so they are sent again. The read that followed may have shown what was half made, so it does not count.
+pub fn left_by_failed_create(desired: Desired, schema: &ResourceSchema) -> Baseline {
     let secrets = desired.baseline.digests.keys();
     let names = secrets.filter_map(|at| at.split('/').nth(1));
     let is_changeable =
@@ -30,7 +26,7 @@ pub fn left_by_failed_create(
     let sent = names.filter(is_changeable).map(|name| format!("/{name}"));
     Baseline {
         unconfirmed: sent.collect(),
-        ..applied(desired, live, schema)
+        ..desired.baseline
     }
 }
 

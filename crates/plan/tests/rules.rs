@@ -813,7 +813,7 @@ fn secrets_of_a_failed_create_are_sent_again() {
         let schema = schema(type_name);
         let live = schema.without_write_only(&declared);
         let desired = desired(&declared, &schema);
-        let last = ucp_plan::left_by_failed_create(desired.clone(), Some(&live), &schema);
+        let last = ucp_plan::left_by_failed_create(desired.clone(), &schema);
         assert_eq!(last.unconfirmed.iter().collect::<Vec<_>>(), unconfirmed);
         let again = plan(&desired, Some(&last), Some(&live), &schema, Mode::Merge);
         assert_eq!(again.action, expected, "{type_name}: {:?}", again.changes);
