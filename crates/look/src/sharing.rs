@@ -42,7 +42,7 @@ pub fn contradicted(
     if details.is_empty() {
         return None;
     }
-    let message = "Another reference stands for the resource and declares it otherwise, so each put would undo the other one. Nothing was stored or sent. Declare the same, or leave out what the details name; or give the resource up under the other alias first.";
+    let message = "Another reference stands for the resource and declares it otherwise, so each put would undo the other one. Nothing was sent to AWS. Declare the same, or leave out what the details name; or give the resource up under the other alias first.";
     Some(Failure::new(ErrorCode::Conflict, message).with_details(details))
 }
 

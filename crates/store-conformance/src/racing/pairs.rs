@@ -9,8 +9,8 @@ use ucp_store::Memory;
 use super::{Act, Database, Engine, PAIRS, Race, Stage};
 
 /// What the writers find: `a` owns `x`, and `c` stands for it too; `g` owns `r` and is about to replace it, and `h` stands
-/// for it; `o` is giving up `q`, which passes to `p`. A put of `b` and a deletion of `d` are under way, the latter as the child of an import; those of `e` and `f`
-/// have yet to learn how AWS spells `mydb`. `old` is left over. What came of a create of `j` is
+/// for it; `o` is giving up `q`, which passes to `p`. A put of `b` and a deletion of `d` are under way, the latter as the
+/// child of an import; those of `e` and `f` have yet to learn how AWS spells `mydb`. `old` is left over. What came of a create of `j` is
 /// unknown, and of one of `k`, which may have made `x`, and which a put under way abandons. One plan is open, and a put of `n`
 /// carries out a member of another. An order of a service
 /// instance is under way, which `s:r` is of; one of its bindings is gone. The lease on a put elsewhere has run out, and a deletion of
