@@ -519,9 +519,19 @@ fn an_order_forgets_the_other_references_of_a_resource_before_it_deletes_that() 
         child("other", Kind::Delete, Some(Ended::Succeeded)),
         child("twin", Kind::Delete, Some(canceled)),
     ];
-    let kept = survey(&[vpc, twin], children);
+    let kept = survey(&[vpc.clone(), twin.clone()], children);
     let expected = ["Skipped", "Succeeded", "Failed"];
     assert_eq!(states(finished(&decide(&work, &kept))), expected);
+    // Neither would it if the store refuses to.
+    let refusal = Refusal::Lasting(Failure::new("Conflict", "for good"));
+    let refused = Survey {
+        refused: BTreeMap::from([(twin.id.key(), refusal)]),
+        ..survey(
+            &[vpc, twin],
+            vec![child("other", Kind::Delete, Some(Ended::Succeeded))],
+        )
+    };
+    assert_eq!(states(finished(&decide(&work, &refused))), expected);
 }
 
 #[test]

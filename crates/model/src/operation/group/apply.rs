@@ -220,6 +220,32 @@ impl<'a> Step<'a> {
         Some(failure.with_target(need.reference.to_string()))
     }
 
+    /// Returns why an order keeps what it owns, by target: it could not forget another reference that stands for that, and what is left
+    /// to that one alone nobody owns.
+    fn not_forgotten(
+        &self,
+        references: &BTreeMap<String, &Reference>,
+    ) -> BTreeMap<String, Failure> {
+        let members = self.application.members.iter().zip(&self.statuses);
+        let stuck = members.filter(|(member, status)| {
+            !matches!(member.goal, MemberGoal::Put(_)) && status.state.failure().is_some()
+        });
+        let stuck = stuck.filter_map(|(member, _)| {
+            let reference = references.get(&member.reference.key())?;
+            let target = reference.target().filter(|_| !reference.owned)?;
+            let message = format!(
+                "It was kept, because '{}' stands for it too and could not be forgotten.",
+                member.symbolic_name
+            );
+            let failure = Failure::new(ErrorCode::DependencyFailed, message);
+            Some((
+                target.key(),
+                failure.with_target(member.reference.to_string()),
+            ))
+        });
+        stuck.collect()
+    }
+
     fn are_puts_over(&self) -> bool {
         let members = self.application.members.iter().zip(&self.statuses);
         members
@@ -280,6 +306,22 @@ impl<'a> Step<'a> {
                 }
             };
             self.statuses[index].state = state;
+        }
+        if application.order.is_some() {
+            let twins = self.not_forgotten(&references);
+            let twin = |reference: &Reference| {
+                let target = reference.target().filter(|_| reference.owned)?;
+                twins.get(&target.key()).cloned()
+            };
+            for (index, reference) in left.iter().zip(&left_references) {
+                let state = &mut self.statuses[*index].state;
+                if let (MemberState::Waiting, Some(failure)) = (&*state, twin(reference)) {
+                    *state = MemberState::Skipped(failure);
+                }
+            }
+            let is_left = |(index, _): &(usize, &Reference)| !self.statuses[*index].state.is_over();
+            let both = left.into_iter().zip(left_references);
+            (left, left_references) = both.filter(is_left).unzip();
         }
         let mut members = Members::of(&left_references, self.survey, self.now);
         for (at, index) in left.iter().enumerate() {
