@@ -527,11 +527,23 @@ fn an_order_forgets_the_other_references_of_a_resource_before_it_deletes_that() 
     let refused = Survey {
         refused: BTreeMap::from([(twin.id.key(), refusal)]),
         ..survey(
-            &[vpc, twin],
+            &[vpc.clone(), twin.clone()],
             vec![child("other", Kind::Delete, Some(Ended::Succeeded))],
         )
     };
     assert_eq!(states(finished(&decide(&work, &refused))), expected);
+    // And what the resource uses stays with it.
+    let user = Reference {
+        observed: Some(json!({"Uses": "other"})),
+        ..vpc
+    };
+    let used = Survey {
+        references: vec![user, reference("other", json!({})), twin],
+        children: Vec::new(),
+        ..refused
+    };
+    let expected = ["Skipped", "Skipped", "Failed"];
+    assert_eq!(states(finished(&decide(&work, &used))), expected);
 }
 
 #[test]

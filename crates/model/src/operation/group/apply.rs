@@ -220,30 +220,34 @@ impl<'a> Step<'a> {
         Some(failure.with_target(need.reference.to_string()))
     }
 
-    /// Returns why an order keeps what it owns, by target: it could not forget another reference that stands for that, and what is left
-    /// to that one alone nobody owns.
+    /// Returns which of those that are `left` an order keeps, and why: it could not forget another reference that stands for the same,
+    /// and what is left to that one alone nobody owns.
     fn not_forgotten(
         &self,
         references: &BTreeMap<String, &Reference>,
-    ) -> BTreeMap<String, Failure> {
+        left: &[&Reference],
+    ) -> BTreeMap<usize, Failure> {
         let members = self.application.members.iter().zip(&self.statuses);
-        let stuck = members.filter(|(member, status)| {
+        let failed = members.filter(|(member, status)| {
             !matches!(member.goal, MemberGoal::Put(_)) && status.state.failure().is_some()
         });
-        let stuck = stuck.filter_map(|(member, _)| {
+        let failed = failed.filter_map(|(member, _)| {
             let reference = references.get(&member.reference.key())?;
             let target = reference.target().filter(|_| !reference.owned)?;
+            Some((target.key(), member))
+        });
+        let failed: BTreeMap<String, &ApplyMember> = failed.collect();
+        let kept = left.iter().enumerate().filter_map(|(at, reference)| {
+            let target = reference.target().filter(|_| reference.owned)?;
+            let twin = failed.get(&target.key())?;
             let message = format!(
                 "It was kept, because '{}' stands for it too and could not be forgotten.",
-                member.symbolic_name
+                twin.symbolic_name
             );
             let failure = Failure::new(ErrorCode::DependencyFailed, message);
-            Some((
-                target.key(),
-                failure.with_target(member.reference.to_string()),
-            ))
+            Some((at, failure.with_target(twin.reference.to_string())))
         });
-        stuck.collect()
+        kept.collect()
     }
 
     fn are_puts_over(&self) -> bool {
@@ -307,22 +311,6 @@ impl<'a> Step<'a> {
             };
             self.statuses[index].state = state;
         }
-        if application.order.is_some() {
-            let twins = self.not_forgotten(&references);
-            let twin = |reference: &Reference| {
-                let target = reference.target().filter(|_| reference.owned)?;
-                twins.get(&target.key()).cloned()
-            };
-            for (index, reference) in left.iter().zip(&left_references) {
-                let state = &mut self.statuses[*index].state;
-                if let (MemberState::Waiting, Some(failure)) = (&*state, twin(reference)) {
-                    *state = MemberState::Skipped(failure);
-                }
-            }
-            let is_left = |(index, _): &(usize, &Reference)| !self.statuses[*index].state.is_over();
-            let both = left.into_iter().zip(left_references);
-            (left, left_references) = both.filter(is_left).unzip();
-        }
         let mut members = Members::of(&left_references, self.survey, self.now);
         for (at, index) in left.iter().enumerate() {
             for need in &application.members[*index].depends_on {
@@ -331,8 +319,13 @@ impl<'a> Step<'a> {
                 }
             }
         }
+        let mut stuck = BTreeMap::new();
         if application.order.is_some() {
             members.forget_first();
+            stuck = self.not_forgotten(&references, &left_references);
+            for (at, failure) in &stuck {
+                members.settle(*at, failure.clone());
+            }
         }
         if is_cancel_requested {
             return None;
@@ -367,7 +360,10 @@ impl<'a> Step<'a> {
             }
             Wave::Over => {
                 for (at, index) in left.into_iter().enumerate() {
-                    self.statuses[index].state = undeleted(&members, at);
+                    self.statuses[index].state = match stuck.remove(&at) {
+                        Some(failure) => MemberState::Skipped(failure),
+                        None => undeleted(&members, at),
+                    };
                 }
                 None
             }

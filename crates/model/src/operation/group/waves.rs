@@ -129,6 +129,15 @@ impl<'a> Members<'a> {
         self.0[member].named_by.insert(first);
     }
 
+    /// Keeps one that is not being deleted yet, and with it what it refers to.
+    pub(super) fn settle(&mut self, member: usize, failure: Failure) {
+        let member = &mut self.0[member];
+        if member.standing != Standing::Running {
+            member.standing = Standing::Settled(failure);
+            member.is_kept = true;
+        }
+    }
+
     /// Lets those that own nothing go before the one that owns what they stand for: an order only forgets them, and what nobody else
     /// stands for any more is deleted then.
     pub(super) fn forget_first(&mut self) {
