@@ -87,8 +87,9 @@ fn what_this_create_has_made_is_not_to_be_replaced() {
     let refused = Failure::new("AlreadyExists", "It exists.");
     let met = Operation {
         created: false,
-        ..in_state(sent.clone(), State::Adopting(refused.clone()))
+        ..in_state(sent.clone(), State::Adopting(refused))
     };
+    let refused = Failure::new("RequiresReplacement", "It would have to be replaced.");
     for plan in [replace(order), PlanOutcome::Impossible(refused)] {
         for operation in [&sent, &met] {
             assert_line(

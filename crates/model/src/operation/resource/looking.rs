@@ -221,21 +221,25 @@ pub(super) fn after_lost_reply(
     }
 }
 
-/// Returns whether AWS shows what this very create has made in another form than it was declared in, so that it would have to be
-/// replaced: its declaration was valid before it was sent.
-pub(super) fn is_shown_otherwise(ownership: &Ownership, plan: &PlanOutcome) -> bool {
+/// Returns whether what this very create has made would have to be replaced: AWS shows it in another form than it was declared in.
+fn is_shown_otherwise(ownership: &Ownership, plan: &PlanOutcome) -> bool {
     *ownership == Ownership::Made
-        && matches!(
-            plan,
-            PlanOutcome::Replace { .. } | PlanOutcome::Impossible(_)
-        )
+        && match plan {
+            PlanOutcome::Replace { .. } => true,
+            PlanOutcome::Impossible(failure) => {
+                failure.code == ErrorCode::RequiresReplacement.as_str()
+            }
+            PlanOutcome::Create { .. }
+            | PlanOutcome::Update { .. }
+            | PlanOutcome::Delete(_)
+            | PlanOutcome::Nothing => false,
+        }
 }
 
 /// Goes on as after a create that has succeeded, which the mark on the resource proves.
-pub(super) fn made(step: &Step<'_>) -> Decision {
+fn made(step: &Step<'_>) -> Decision {
     let moved = Moved {
         created: true,
-        retrying: None,
         ..step.to(State::Observing(Action::Create))
     };
     moved.then_read("this create has made it, whatever AWS says")

@@ -60,16 +60,8 @@ pub(super) fn looked(
         return step.retry(None, "it does not bear the mark, which proves nothing yet");
     }
     match (class.course(*action, left), presence, plan) {
-        (
-            Course::Watch,
-            Presence::Present {
-                live, ownership, ..
-            },
-            plan,
-        ) => {
-            let is_as_declared = matches!(plan, PlanOutcome::Nothing)
-                || looking::is_shown_otherwise(&ownership, &plan);
-            watched(step, retrying, live, is_as_declared)
+        (Course::Watch, Presence::Present { live, .. }, plan) => {
+            watched(step, retrying, live, &plan)
         }
         // Nothing proves that it is ours, and it may be: the end leaves an entry in the register.
         (Course::GoOn, Presence::Present { ownership, .. }, _)
@@ -85,11 +77,6 @@ pub(super) fn looked(
             // The plan is made again when it is known whose the resource is.
             drop(plan);
             concluding::taken(step, None, failure.clone())
-        }
-        (Course::GoOn, Presence::Present { ownership, .. }, plan)
-            if *action == Action::Create && looking::is_shown_otherwise(&ownership, &plan) =>
-        {
-            looking::made(step)
         }
         (Course::GoOn, Presence::Present { live, .. }, PlanOutcome::Replace { .. })
             if *action == Action::Create =>
@@ -137,10 +124,10 @@ pub(super) fn looked(
 
 /// Decides after a look at a resource that its handler gave up waiting for. It stands once it has been as declared for
 /// as long as AWS may show what was before.
-fn watched(step: &Step<'_>, retrying: &Retrying, live: Value, is_as_declared: bool) -> Decision {
+fn watched(step: &Step<'_>, retrying: &Retrying, live: Value, plan: &PlanOutcome) -> Decision {
     let watched = step.now.since(step.operation.state_since);
-    let stands = is_as_declared && !step.operation.deletes();
-    if stands && watched >= SETTLING_WINDOW && step.operation.attempt >= LOOKS_MIN {
+    let is_as_declared = matches!(plan, PlanOutcome::Nothing) && !step.operation.deletes();
+    if is_as_declared && watched >= SETTLING_WINDOW && step.operation.attempt >= LOOKS_MIN {
         return Moved {
             retrying: None,
             ..step.to(State::Observing(retrying.action))

@@ -163,11 +163,11 @@ impl Step<'_> {
     }
 
     /// Returns whether what our create may have made may exist although looks do not find it. Only a list of the type completes the
-    /// proof that it does not, unless none can be had, or a cancel waits for it.
+    /// proof that it does not, unless none can be had. A cancel waits for one list.
     pub(super) fn may_exist_yet(&self) -> bool {
         let is_proven = self.sightings.listed == Some(false);
-        let has_time = !self.is_to_be_cancelled && !self.sightings.are_old(self.now);
-        self.may_show_yet() || !is_proven && has_time
+        let is_over = self.is_to_be_cancelled && self.sightings.listed.is_some();
+        self.may_show_yet() || !is_proven && !is_over && !self.sightings.are_old(self.now)
     }
 
     /// Returns whether a list of the type holds what looks do not find.
