@@ -421,8 +421,10 @@ impl App {
             | PlanOutcome::Replace { .. }
             | PlanOutcome::Delete(_) => Seen::of(&presence, subject.as_ref(), at),
         };
-        let baseline =
-            desired.map(|desired| left(desired, claim.before.as_ref(), Some(&presence), schema));
+        let is_nothing = matches!(outcome, PlanOutcome::Nothing);
+        let baseline = desired
+            .filter(|_| is_nothing)
+            .map(|desired| left(desired, claim.before.as_ref(), Some(&presence), schema));
         let operation = Operation {
             header: new.header(),
             work: Work::Resource(Box::new(claim.work)),
@@ -515,8 +517,12 @@ fn left(
 ) -> Baseline {
     let last = before.and_then(|before| before.baseline.as_ref());
     let last = last.map(|last| match presence {
-        Some(presence) => baseline_at(last, presence, schema),
-        None => Cow::Borrowed(last),
+        Some(presence @ Presence::Present { live, .. })
+            if schema.is_quick_for([live, &last.declared]) =>
+        {
+            baseline_at(last, presence, schema)
+        }
+        Some(_) | None => Cow::Borrowed(last),
     });
     Baseline {
         shown: last

@@ -458,7 +458,11 @@ impl Stepper<'_> {
             Some(ReferenceChange::Kept { owned: true })
                 if work.created && schema.handlers().read =>
             {
-                return Ok(Some(ucp_plan::left_by_failed_create(desired, schema)));
+                let partial = ErrorCode::PartiallyApplied.as_str();
+                let has_succeeded = operation.failure().is_some_and(|it| it.code == partial);
+                if !has_succeeded {
+                    return Ok(Some(ucp_plan::left_by_failed_create(desired, schema)));
+                }
             }
             _ => return Ok(None),
         }

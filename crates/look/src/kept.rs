@@ -1,5 +1,7 @@
 //! What a plan was made for, and whether that is still so.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -213,7 +215,13 @@ pub(crate) fn live_state_changed(message: &str, place: &str) -> Detail {
 }
 
 pub(crate) fn digest(baseline: &Baseline) -> String {
-    let value = serde_json::to_value(baseline).unwrap_or_default();
+    // How AWS shows it is no part of what was put; the live model is compared beside it.
+    let put = Baseline {
+        shown: BTreeMap::new(),
+        is_seen: false,
+        ..baseline.clone()
+    };
+    let value = serde_json::to_value(put).unwrap_or_default();
     hex::encode(Sha256::digest(json::canonical(&value)))
 }
 
