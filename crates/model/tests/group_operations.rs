@@ -5,7 +5,7 @@
     reason = "the helpers are test code too, which panics on failure"
 )]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use ucp_model::operation::group::{self, Decision, GroupWork, Next, Refusal, Survey, Task};
 use ucp_model::operation::{Header, Kind, ResourceWork, State, Work};
 use ucp_model::{
-    CorrelationId, Ended, Failure, GroupId, Identifier, Leftover, LeftoverId, LeftoverReason,
-    Lineage, Operation, OperationId, ProvisioningState, Reference, ReferenceId, Register, Scope,
-    Timestamp, TypeName,
+    Baseline, CorrelationId, Ended, Failure, GroupId, Identifier, Leftover, LeftoverId,
+    LeftoverReason, Lineage, Operation, OperationId, ProvisioningState, Reference, ReferenceId,
+    Register, Scope, Timestamp, TypeName,
 };
 
 fn at(seconds: i64) -> Timestamp {
@@ -152,6 +152,72 @@ fn what_is_named_goes_after_what_names_it() {
     let gone = child("instance", 1, Some((2, Ended::Succeeded)));
     left.remove(0);
     assert_eq!(started(&next(&left, &[gone], 2)), ["subnet"]);
+}
+
+/// A reference whose last put declared these properties of its live ones.
+fn declared(alias: &str, live: Value, declared: Value) -> Reference {
+    Reference {
+        baseline: Some(Baseline {
+            declared,
+            digests: BTreeMap::new(),
+            unconfirmed: BTreeSet::new(),
+            shown: BTreeMap::new(),
+            is_seen: true,
+        }),
+        ..owned(alias, live)
+    }
+}
+
+/// A balancer, its target group and the listener that has declared both. AWS tells the target group which balancers use it, and
+/// puts a name together in which the cluster's stands by chance.
+fn balanced() -> [Reference; 4] {
+    let port = json!({"Port": 80});
+    let balancers = json!({"Port": 80, "LoadBalancerArns": ["balancer"]});
+    let full_name = json!({"Port": 80, "LoadBalancerFullName": "app/cluster/50dc6c495c0c9188"});
+    let uses = json!({"LoadBalancerArn": "balancer", "TargetGroupArn": "targets"});
+    [
+        declared("balancer", full_name, port.clone()),
+        declared("cluster", json!({}), json!({})),
+        declared("listener", uses.clone(), uses),
+        declared("targets", balancers, port),
+    ]
+}
+
+#[test]
+fn what_aws_adds_to_a_declaration_decides_no_order() {
+    let left = balanced();
+    assert_eq!(started(&next(&left, &[], 1)), ["cluster", "listener"]);
+    let gone = ["cluster", "listener"].map(|alias| child(alias, 1, Some((2, Ended::Succeeded))));
+    let left = [left[0].clone(), left[3].clone()];
+    assert_eq!(started(&next(&left, &gone, 2)), ["balancer", "targets"]);
+    // Of what was imported, nothing was declared.
+    let imported = left.map(|reference| Reference {
+        baseline: None,
+        ..reference
+    });
+    assert_eq!(started(&next(&imported, &gone, 2)), ["targets"]);
+}
+
+#[test]
+fn what_stays_needs_what_aws_says_it_uses() {
+    let enough = Ended::Canceled(Failure::new("Canceled", "enough"));
+    let cancelled = child("targets", 1, Some((2, enough)));
+    let [balancer, _, _, targets] = balanced();
+    let decision = next(&[balancer, targets], &[cancelled], 3);
+    let [(code, _), _] = &details(&decision)[..] else {
+        panic!("two details of {decision}")
+    };
+    assert_eq!(code, "DependentNotDeleted");
+}
+
+#[test]
+fn what_cannot_be_read_goes_before_what_it_has_declared() {
+    let unread = Reference {
+        observed: None,
+        ..declared("policy", json!({}), json!({"Roles": ["role"]}))
+    };
+    let left = [unread, owned("role", json!({}))];
+    assert_eq!(started(&next(&left, &[], 1)), ["policy"]);
 }
 
 #[test]

@@ -24,18 +24,45 @@ impl<'a> Names<'a> {
     /// something like an ARN (`arn:aws:iam::1:role/r` names `r`). Parts of a string with white space do not count: it is
     /// probably prose. Nor do tags, or its own name, which another resource may have too.
     pub(super) fn named_in(&self, reference: &Reference) -> BTreeSet<usize> {
+        self.of_members(reference, members(reference.observed.as_ref()))
+    }
+
+    /// Returns the resources that the declared properties of `reference` name, as they are live, or as they were declared if they
+    /// cannot be read. AWS itself adds what uses the resource, such as the `LoadBalancerArns` of a target group, and names that are
+    /// put together. All live properties count if nothing was declared: an imported resource.
+    pub(super) fn declared_in(&self, reference: &Reference) -> BTreeSet<usize> {
+        let declared = reference.baseline.as_ref().map(|last| &last.declared);
+        let Some(declared) = declared.and_then(Value::as_object) else {
+            return self.named_in(reference);
+        };
+        let live = reference.observed.as_ref();
+        let members = declared.iter().map(|(name, declared)| {
+            let live = live.and_then(|live| live.get(name));
+            (name, live.unwrap_or(declared))
+        });
+        self.of_members(reference, members)
+    }
+
+    fn of_members<'v>(
+        &self,
+        reference: &Reference,
+        members: impl Iterator<Item = (&'v String, &'v Value)>,
+    ) -> BTreeSet<usize> {
         let mut search = Search {
             names: self,
             found: BTreeSet::new(),
         };
-        let members = reference.observed.as_ref().and_then(Value::as_object);
-        for (name, member) in members.into_iter().flatten() {
+        for (name, member) in members {
             if !is_of_tags(name) && !is_own_name(name, member, reference) {
                 search.collect(member);
             }
         }
         search.found
     }
+}
+
+fn members(model: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
+    model.and_then(Value::as_object).into_iter().flatten()
 }
 
 /// Returns whether the live properties of one reference name the resource of the other.

@@ -74,23 +74,17 @@ impl<'a> Members<'a> {
                 names.insert(identifier.as_str(), index);
             }
         }
-        let mut named_by: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); references.len()];
-        for (index, reference) in references.iter().enumerate() {
-            let named = names.named_in(reference).into_iter();
-            for other in named.filter(|other| *other != index) {
-                named_by[other].insert(index);
-            }
-        }
         let last_gone = survey
             .children
             .iter()
             .filter(|child| child.ended() == Some(&Ended::Succeeded))
             .filter_map(|child| child.header.ended_at)
             .max();
-        let members = references.iter().copied().zip(named_by);
-        Self(
-            members
-                .map(|(reference, named_by)| {
+        let mut members = Self(
+            references
+                .iter()
+                .copied()
+                .map(|reference| {
                     let key = reference.id.key();
                     let tries = tries_of.get(&key).map(Vec::as_slice).unwrap_or_default();
                     let standing = standing(tries, last_gone, now);
@@ -117,11 +111,22 @@ impl<'a> Members<'a> {
                         reference,
                         standing,
                         is_kept: is_refused || is_cancelled,
-                        named_by,
+                        named_by: BTreeSet::new(),
                     }
                 })
                 .collect(),
-        )
+        );
+        for (index, reference) in references.iter().enumerate() {
+            // One that stays needs what it uses, whoever has declared that.
+            let named = match members.0[index].is_kept {
+                true => names.named_in(reference),
+                false => names.declared_in(reference),
+            };
+            for other in named.into_iter().filter(|other| *other != index) {
+                members.put_after(other, index);
+            }
+        }
+        members
     }
 
     /// Lets one be deleted only after another one.
