@@ -144,6 +144,11 @@ impl TypeName {
         )
     }
 
+    /// Returns the name of the service, `EC2`.
+    pub fn service(&self) -> &str {
+        self.0.split("::").nth(1).unwrap_or_default()
+    }
+
     /// Returns the type segment in ids, `VPC`.
     pub fn resource(&self) -> &str {
         self.0.rsplit("::").next().unwrap_or_default()

@@ -381,12 +381,7 @@ impl<'a> Step<'a> {
             .iter()
             .filter_map(|(member, _)| reference_of(member))
             .collect();
-        let mut names = Names::default();
-        for (index, reference) in deleted.iter().enumerate() {
-            if let Some(identifier) = &reference.identifier {
-                names.insert(identifier.as_str(), index);
-            }
-        }
+        let names = Names::of(deleted.iter().copied());
         let mut kept = self.met_by_failed(references);
         let failed = puts.iter().filter(|(_, status)| !status.state.is_good());
         let failed = failed.filter_map(|(member, _)| {

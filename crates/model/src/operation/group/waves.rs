@@ -68,12 +68,7 @@ impl<'a> Members<'a> {
                 tries_of.entry(reference.key()).or_default().push(child);
             }
         }
-        let mut names = Names::default();
-        for (index, reference) in references.iter().enumerate() {
-            if let Some(identifier) = &reference.identifier {
-                names.insert(identifier.as_str(), index);
-            }
-        }
+        let names = Names::of(references.iter().copied());
         let last_gone = survey
             .children
             .iter()
