@@ -128,7 +128,7 @@ pub(super) fn dumped(url: &str) -> Vec<u8> {
 async fn keep_secrets(url: &str, at_rest: impl Fn() -> Vec<u8>) {
     let (_simulator, aws) = Process::simulator("700ms").await;
     let fault = json!({"match": {"operation": "CreateResource", "typeName": "AWS::DirectoryService::SimpleAD"},
-        "effect": {"kind": "fail", "errorCode": "GeneralServiceException", "identifier": "hidden"}});
+        "effect": {"kind": "fail", "errorCode": "InvalidRequest", "identifier": "hidden"}});
     let directory = tempfile::tempdir().expect("a temporary directory");
     let audit_log = directory.path().join("audit.log");
     let logging = format!("--audit-log={}", audit_log.display());
