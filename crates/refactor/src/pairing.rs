@@ -238,8 +238,10 @@ impl<'a> Pairing<'a> {
         else {
             return true;
         };
-        if old.secrets == LastSecrets::None && new.write_only.is_empty() {
-            return true;
+        match old.secrets {
+            LastSecrets::Unknown => return false,
+            LastSecrets::None if new.write_only.is_empty() => return true,
+            LastSecrets::None | LastSecrets::Known => {}
         }
         let same_as = |declared| self.same_as(declared);
         let properties = self.reader.with_secrets(declared, new, &same_as);

@@ -521,7 +521,7 @@ fn has_same_secrets(
     let declared = digests(properties, schema, |pattern, value| {
         keys.digest.digest(lineage, pattern, value)
     });
-    last.unconfirmed.is_empty() && declared == last.digests
+    declared == last.digests
 }
 
 /// Returns the identifier that the properties tell.
