@@ -402,7 +402,8 @@ impl Sides {
             .iter()
             .zip(&deployed)
             .map(|(reference, typed)| {
-                compared(reference, typed.schema.as_ref(), &default_tags, &keys)
+                let schema = typed.schema.as_ref();
+                compared(reference, schema, &default_tags, keys.digest.id())
             })
             .collect();
         let mut schemas = HashMap::new();

@@ -10,7 +10,6 @@ use ucp_model::{
 };
 use ucp_refactor::{Deployed, LastSecrets, RESOURCES_MAX};
 use ucp_schema::{Classes, ResourceSchema};
-use ucp_seal::Keys;
 
 use crate::intake::no_such_group;
 use crate::{App, Rejection};
@@ -122,12 +121,13 @@ fn type_key(schema: &ResourceSchema) -> String {
     schema.type_name().as_str().to_ascii_lowercase()
 }
 
-/// Returns a reference as it is compared. `schema` is `None` if its type is not known any more: then its identifier is.
+/// Returns a reference as it is compared, with the id of the current digest key. `schema` is `None` if its type is not known any more:
+/// then its identifier is.
 pub(super) fn compared(
     reference: &Reference,
     schema: Option<&Arc<ResourceSchema>>,
     default_tags: &DefaultTags,
-    keys: &Keys,
+    digest_key: &str,
 ) -> Deployed {
     let declared = reference
         .baseline
@@ -145,12 +145,12 @@ pub(super) fn compared(
         declared,
         // A baseline has none.
         write_only: BTreeSet::new(),
-        secrets: secrets(reference, keys),
+        secrets: secrets(reference, digest_key),
     }
 }
 
 /// Returns what is known of the write-only values that were last put.
-fn secrets(reference: &Reference, keys: &Keys) -> LastSecrets {
+fn secrets(reference: &Reference, digest_key: &str) -> LastSecrets {
     let Some(Baseline {
         digests,
         unconfirmed,
@@ -159,7 +159,7 @@ fn secrets(reference: &Reference, keys: &Keys) -> LastSecrets {
     else {
         return LastSecrets::None;
     };
-    let has_key = |digest: &Digest| digest.key_id == keys.digest.id();
+    let has_key = |digest: &Digest| digest.key_id == digest_key;
     match digests.values().all(has_key) && unconfirmed.is_empty() {
         true if digests.is_empty() => LastSecrets::None,
         true => LastSecrets::Known,
@@ -235,6 +235,37 @@ mod tests {
             revision: 1,
             moves: 0,
         }
+    }
+
+    /// What is known of these digests and of what is unconfirmed, with the key `b`.
+    fn known(key_ids: &[&str], unconfirmed: &[&str]) -> LastSecrets {
+        let digest = |key_id: &str| Digest {
+            key_id: key_id.to_owned(),
+            hmac: String::new(),
+        };
+        let places = ["/A", "/B"].map(str::to_owned);
+        let reference = Reference {
+            baseline: Some(Baseline {
+                digests: places
+                    .into_iter()
+                    .zip(key_ids.iter().map(|it| digest(it)))
+                    .collect(),
+                unconfirmed: unconfirmed.iter().map(|&it| it.to_owned()).collect(),
+                ..Baseline::default()
+            }),
+            ..observed(json!({}))
+        };
+        secrets(&reference, "b")
+    }
+
+    #[test]
+    fn digests_of_another_key_and_what_is_unconfirmed_tell_nothing() {
+        assert_eq!(secrets(&observed(json!({})), "b"), LastSecrets::None);
+        assert_eq!(known(&[], &[]), LastSecrets::None);
+        assert_eq!(known(&["b", "b"], &[]), LastSecrets::Known);
+        assert_eq!(known(&["b", "a"], &[]), LastSecrets::Unknown);
+        assert_eq!(known(&["b"], &["/A"]), LastSecrets::Unknown);
+        assert_eq!(known(&[], &["/A"]), LastSecrets::Unknown);
     }
 
     #[test]
