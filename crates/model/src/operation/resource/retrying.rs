@@ -32,19 +32,15 @@ pub(super) fn looked(
     } = retrying;
     let named = step.operation.identifier.clone().filter(|_| *is_named);
     let is_named_create = *action == Action::Create && *is_named;
+    let as_told = || ended(step, *action, named, told(step, *action, failure.clone()));
     let left = match &presence {
         Presence::Unknown(_) => return looking::at_first(step, presence, plan),
         Presence::Absent if is_named_create && step.may_exist_yet() => {
             let state = step.operation.state.clone();
             return step.look_later(state, "what AWS named is not visible yet");
         }
-        Presence::Absent | Presence::Unreadable(_)
-            if is_named_create
-                && (matches!(presence, Presence::Unreadable(_)) || step.is_contradicted()) =>
-        {
-            let failure = told(step, *action, failure.clone());
-            return ended(step, *action, named, failure);
-        }
+        Presence::Absent if is_named_create && step.is_contradicted() => return as_told(),
+        Presence::Unreadable(_) if is_named_create => return as_told(),
         // AWS refuses a second one of its name.
         Presence::Absent | Presence::Unreadable(_) => Left::Absent,
         Presence::Present { .. } => Left::Present,
@@ -115,10 +111,7 @@ pub(super) fn looked(
                 }
             }
         }
-        (Course::Watch | Course::Prove | Course::Follow | Course::Fail, _, _) => {
-            let failure = told(step, *action, failure.clone());
-            ended(step, *action, named, failure)
-        }
+        (Course::Watch | Course::Prove | Course::Follow | Course::Fail, _, _) => as_told(),
     }
 }
 
