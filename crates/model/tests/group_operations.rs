@@ -220,6 +220,17 @@ fn what_cannot_be_read_goes_before_what_it_has_declared() {
     assert_eq!(started(&next(&left, &[], 1)), ["policy"]);
 }
 
+/// A declaration may name what it uses otherwise than AWS does.
+#[test]
+fn what_is_declared_in_another_form_is_named_as_it_is_live() {
+    let live = json!({"KmsKeyId": "arn:aws:kms:us-west-2:1234:key/key"});
+    let left = [
+        owned("key", json!({})),
+        declared("volume", live, json!({"KmsKeyId": "alias/data"})),
+    ];
+    assert_eq!(started(&next(&left, &[], 1)), ["volume"]);
+}
+
 #[test]
 fn what_nothing_names_goes_at_once() {
     let independent = ["a", "b", "c"].map(|alias| owned(alias, json!({})));
