@@ -143,6 +143,24 @@ async fn what_is_not_listed_is_ignored_or_deleted(world: &World) {
     assert_eq!(world.aws.resources().len(), 3);
 }
 
+/// Nothing else deletes it but a delete of its own name.
+#[apply(on_every_store)]
+async fn a_delete_of_what_the_group_does_not_own_is_warned_of(world: &World) {
+    let logs =
+        |alias: &str| json!({"alias": alias, "type": LOGS, "properties": {"LogGroupName": alias}});
+    applied(world, &set(json!([logs("ours"), logs("theirs")]))).await;
+    let theirs = tracked_by(LOGS, "theirs");
+    let path = format!("{theirs}?api-version=2023-10-01-preview");
+    let given_up = json!({"ownedResource": false}).to_string();
+    world.call("PATCH", &path, &given_up).await.expect(200);
+    let gone = |alias: &str| json!({"alias": alias, "type": LOGS, "delete": true});
+    let result = asked(world, &set(json!([gone("ours"), gone("theirs")]))).await;
+    let changes = &result["properties"]["changes"];
+    assert_eq!(changes[0].get("warnings"), None, "{result}");
+    assert_eq!(changes[1]["changeType"], "Delete", "{result}");
+    assert_eq!(changes[1]["warnings"][0]["code"], "NotOwned", "{result}");
+}
+
 #[apply(on_every_store)]
 async fn one_that_cannot_be_read_leaves_its_values_unknown(world: &World) {
     applied(world, &network("10.0.0.0/16", "a")).await;

@@ -291,6 +291,9 @@ impl App {
         let mut change = ResourceChange::of_reference(reference, ChangeKind::Delete);
         planned.step = PlannedStep::Delete;
         planned.identifier = reference.identifier.clone();
+        if let (false, Some(identifier)) = (reference.owned, &reference.identifier) {
+            change.warnings.push(not_owned(identifier));
+        }
         planned.basis = PlanBasis::of(Some(reference), "", LiveBasis::Unread);
         let type_name = &reference.id.type_name;
         let schema = self.recorded_schema(&reference.scope, type_name).await;
@@ -596,6 +599,16 @@ fn composite(link: &Link, parts: &[String]) -> Warning {
             "The identifier of '{alias}' has {} parts, joined by '|', which few properties take. Refer to one of them: {}.",
             parts.len(),
             one.join(", ")
+        ),
+    }
+}
+
+fn not_owned(identifier: &Identifier) -> Warning {
+    Warning {
+        code: "NotOwned".to_owned(),
+        target: String::new(),
+        message: format!(
+            "The reference does not own '{identifier}', and the set deletes it in AWS all the same. To leave it alone, delete the reference instead."
         ),
     }
 }
