@@ -666,3 +666,32 @@ async fn a_type_without_a_read_handler_does_not_keep_a_set_from_being_planned(wo
     };
     assert!(end.contains("StalePlan"), "{end}");
 }
+
+/// What stands in for what AWS cannot read is compared where it is referred to, too.
+#[apply(on_every_store)]
+async fn what_a_set_refers_to_and_cannot_be_read_is_compared(world: &World) {
+    const POLICY: &str = "AWS.IAM/Policy";
+    const QUEUE: &str = "AWS.SQS/Queue";
+    let policy = |name: &str| json!({"PolicyName": name, "Roles": ["one"], "PolicyDocument": {"Version": "2012-10-17", "Statement": []}});
+    world.put_and_settle(POLICY, "policy", policy("p")).await;
+    let tag = json!({"Key": "policy", "Value": {"$reference": "policy#/PolicyName"}});
+    let body = set(json!([{"alias": "queue", "type": QUEUE, "properties": {"Tags": [tag]}}]));
+    let id = plan(world, &body).await;
+    world.put_and_settle(POLICY, "policy", policy("q")).await;
+    let alone = json!({"trackedBy": tracked_by(QUEUE, "queue"), "planId": id});
+    for reply in [
+        carry_out(world, &id).await,
+        world.post(QUEUE, "put", &alone).await,
+    ] {
+        let reply = reply.expect(412);
+        assert_eq!(reply.code(), "StalePlan");
+        assert_eq!(
+            codes(&reply.body["error"]),
+            [("LiveStateChanged", "/properties/Tags/0/Value")]
+        );
+    }
+    assert_eq!(world.live("AWS::SQS::Queue").len(), 0);
+    world.put_and_settle(POLICY, "policy", policy("p")).await;
+    let reply = carry_out(world, &id).await.expect(202);
+    assert_eq!(ended(world, &reply).await["status"], "Succeeded");
+}
