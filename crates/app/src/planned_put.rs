@@ -41,10 +41,6 @@ impl App {
         let index = plan.the_only(is_meant)?;
         plan.judge_use(Some(index), self.now())?;
         let (used, member) = (plan.used(index), plan.members[index].clone());
-        if let (true, Some(id)) = (member.put.unwrap_or_default().gives_up_shared(), &reference) {
-            self.judge_giving_up(&id.group, Some(&plan.plan), caller)
-                .await?;
-        }
         let Some(declared) = plan.declared_of(index)?.cloned() else {
             return Err(Rejection::Internal(
                 "the plan of a put declares nothing".into(),

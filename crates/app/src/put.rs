@@ -185,9 +185,6 @@ impl App {
         ))
         .await?;
         if let (true, Some(id)) = (put.options.gives_up_shared(), &reference) {
-            if planned.is_none() {
-                Box::pin(self.judge_giving_up(&id.group, None, caller)).await?;
-            }
             Box::pin(self.note_heir(&mut new, id, caller)).await?;
         }
         if let (Some(planned), Some(view)) = (planned, &view) {

@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 
 use ucp_look::{compared_with, contradicted};
-use ucp_model::{GroupId, KeptPlan, Reference, ReferenceId, Target, Warning};
+use ucp_model::{Reference, ReferenceId, Target, Warning};
 use ucp_schema::{Declaration, ResourceSchema};
-use ucp_store::rules;
 
 use crate::changes::{ChangeKind, ResourceChange};
-use crate::resource_groups::policy_lowered;
 use crate::{App, Caller, Rejection};
 
 /// How many references to what a request is about are looked at.
@@ -33,28 +31,6 @@ impl App {
         match refused {
             Some(failure) => Err(Rejection::Conflict(failure)),
             None => Ok(compared_with(others.len(), REFERENCES_MAX)),
-        }
-    }
-
-    /// Refuses to give up a reference of a group with a policy, which protects what the reference stands for: that takes the right
-    /// to approve plans, or a plan that was approved.
-    pub(crate) async fn judge_giving_up(
-        &self,
-        group: &GroupId,
-        plan: Option<&KeptPlan>,
-        caller: &Caller,
-    ) -> Result<(), Rejection> {
-        if caller.may_lower_policy(group) || plan.is_some_and(KeptPlan::is_approved) {
-            return Ok(());
-        }
-        let found = self.parts.store.get_resource_group(group).await;
-        match found.map(|group| group.body.policy()) {
-            Ok(policy) => {
-                rules::judge_forgetting(policy, true).map_err(|_| policy_lowered(group, caller))
-            }
-            // It is judged when the change is accepted.
-            Err(ucp_store::Error::NoSuchGroup) => Ok(()),
-            Err(error) => Err(error.into()),
         }
     }
 

@@ -392,6 +392,15 @@ async fn what_is_protected_is_given_up_by_who_may_approve(kind: StoreKind) {
     let refused = send("con", "apply", own.clone()).await.expect(403);
     assert_eq!(refused.code(), "AuthorizationFailed", "{}", refused.text);
     assert_eq!(references().await, 1);
+    let put_giving_up = async |name: &str| {
+        let declared = json!({"trackedBy": tracked_by(LOGS, "logs"), "properties": {"LogGroupName": name, "RetentionInDays": 7},
+            "replacementPolicy": "deleteBeforeCreate", "onShared": "release"});
+        super::call_as(&world, "con", "POST", &put, declared).await
+    };
+    let refused = put_giving_up("other").await.expect(403);
+    assert_eq!(refused.code(), "AuthorizationFailed", "{}", refused.text);
+    // What changes nothing gives up nothing.
+    put_giving_up("logs").await.expect(200);
     policy("approved").await;
     let plan = planned().await;
     let id = super::id_of(&plan);

@@ -61,9 +61,6 @@ impl App {
             deployment: None,
             order: None,
         };
-        if application.gives_up_shared() {
-            self.judge_giving_up(&group.id, None, caller).await?;
-        }
         let told = resolve(&outputs, |link| value_of(&seen, link));
         if unchanged.iter().all(|is_unchanged| *is_unchanged)
             && members.iter().all(|member| member.moved_from.is_none())

@@ -83,10 +83,6 @@ impl App {
                 admit(more).map_err(Rejection::BeyondRate)?;
             }
         }
-        if application.gives_up_shared() {
-            let kept = Some(&plan.plan);
-            self.judge_giving_up(group, kept, caller).await?;
-        }
         let compared = match self.judge_state(&plan, deadline).await {
             Ok(compared) => compared,
             Err(refused) => return Err(self.refused_under(PlanUse::whole(id), refused).await),
