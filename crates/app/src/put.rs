@@ -321,10 +321,6 @@ impl App {
             let recorded = self.recorded(alias, target.as_ref()).await?;
             let is_second = recorded.makes_second();
             let new_alias = reference.as_ref().filter(|_| recorded.is_new_alias());
-            if let (Some(own), Some(target), true) = (new_alias, &target, is_second) {
-                let compared = self.judge_second(own, target, &declaration, &schema, caller);
-                new.set_compared_with(compared.await?);
-            }
             let digest = {
                 let (declaration, schema) = (declaration.clone(), Arc::clone(&schema));
                 let keys = Arc::clone(&self.parts.keys);
@@ -333,7 +329,8 @@ impl App {
             let desired = self.parts.pool.run_unless_quick(is_quick, digest).await?;
             let outlook = self.viewed(&mut new, recorded, &schema, Some(&desired), deadline, view);
             let outlook = outlook.await?;
-            if let (Some(own), Some(target)) = (new_alias, as_aws_spells(&new)) {
+            let second = as_aws_spells(&new).or_else(|| target.filter(|_| is_second));
+            if let (Some(own), Some(target)) = (new_alias, second) {
                 let compared = self.judge_second(own, &target, &declaration, &schema, caller);
                 let compared = compared.await?;
                 new.set_compared_with(compared);
