@@ -269,6 +269,13 @@ mod tests {
     }
 
     #[test]
+    fn what_was_imported_has_no_content() {
+        let imported = observed(json!({"CidrBlock": "10.0.0.0/16"}));
+        let compared = compared(&imported, None, &DefaultTags::default(), "b");
+        assert_eq!(compared.declared, None);
+    }
+
+    #[test]
     fn so_much_is_compared_and_no_more() {
         assert_eq!(known_bytes(&observed(json!({"a": [1]}))), 9);
         assert!(judge_known(DEPLOYED_MAX_BYTES).is_ok());
