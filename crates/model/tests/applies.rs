@@ -619,3 +619,67 @@ fn what_a_create_has_met_or_may_have_met_is_kept() {
     assert_eq!(deleted(met(Some("third"))), ["elsewhere"], "another form");
     assert_eq!(deleted(met(None)), ["elsewhere"]);
 }
+
+/// A put that has no resource of its own may be about what leaves under another alias, whatever it failed with. What it was called
+/// tells.
+#[test]
+fn what_a_put_that_failed_may_be_about_is_kept() {
+    let work = work(vec![
+        put("broken", &[]),
+        put("new", &[0]),
+        member("old", MemberGoal::DeleteOwned(at(0)), &[]),
+        member("other", MemberGoal::Delete, &[]),
+    ]);
+    let references = ["broken", "old", "other"].map(|alias| reference(alias, json!({})));
+    let deleted = |references: &[Reference], children: Vec<Operation>| {
+        let survey = Survey {
+            references: references.to_vec(),
+            ..with(children)
+        };
+        match decide(&work, &survey).next {
+            Next::Start(children) => children.into_iter().map(|it| it.reference.alias).collect(),
+            Next::Finish(finish) => {
+                for status in &finish.members[2..] {
+                    let MemberState::Skipped(failure) = &status.state else {
+                        panic!("expected a skipped one: {status:?}")
+                    };
+                    assert!(failure.message.contains(":refactor"), "{failure:?}");
+                }
+                vec![]
+            }
+            other => panic!("expected a start or an end, got {other:?}"),
+        }
+    };
+    let failed = |alias: &str, identifier: Option<&str>| {
+        let mut child = child(
+            alias,
+            Kind::Put,
+            Some(Ended::Failed(Failure::new("Conflict", "No."))),
+        );
+        if let Work::Resource(work) = &mut child.work {
+            work.identifier = identifier.map(Identifier::new);
+        }
+        child
+    };
+    let good = || child("broken", Kind::Put, Some(Ended::Succeeded));
+    assert_eq!(
+        deleted(&references, vec![good(), failed("new", None)]),
+        [""; 0]
+    );
+    assert_eq!(
+        deleted(&references, vec![good(), failed("new", Some("Old"))]),
+        ["other"]
+    );
+    assert_eq!(
+        deleted(&references, vec![good(), failed("new", Some("third"))]),
+        ["old", "other"]
+    );
+    // It was never sent.
+    assert_eq!(deleted(&references, vec![failed("broken", None)]), [""; 0]);
+    // What it has made is another one.
+    let made = [&references[..], &[reference("new", json!({}))]].concat();
+    assert_eq!(
+        deleted(&made, vec![good(), failed("new", None)]),
+        ["old", "other"]
+    );
+}

@@ -73,6 +73,35 @@ pub(super) fn decide(
     step.end(is_cancel_requested, survey)
 }
 
+/// A put that was not carried out, and has no resource of its own.
+struct Unmade<'a> {
+    member: &'a ApplyMember,
+    /// Whether AWS has said that there is one already.
+    has_met: bool,
+    /// What its resource is called, if that is known.
+    name: Option<&'a Identifier>,
+}
+
+impl Unmade<'_> {
+    /// Returns why a resource is kept that it may be about.
+    fn failure(&self) -> Failure {
+        let new = &self.member.symbolic_name;
+        let why = match (self.has_met, self.name) {
+            (true, Some(_)) => format!("AWS refused to create '{new}' since this has its name"),
+            (true, None) => format!(
+                "AWS refused to create '{new}' since there is one already, which may be this one"
+            ),
+            (false, Some(_)) => format!("'{new}', which has its name, was not made"),
+            (false, None) => format!("'{new}' was not made, and may be about this one"),
+        };
+        let message = format!(
+            "It was kept: {why}. If that is its new alias, move the reference with :refactor, and apply the set again; if not, delete this one with a DELETE of its reference."
+        );
+        let failure = Failure::new(ErrorCode::DependencyFailed, message);
+        failure.with_target(self.member.reference.to_string())
+    }
+}
+
 /// A decision in the making.
 struct Step<'a> {
     operation: &'a GroupWork,
@@ -371,7 +400,7 @@ impl<'a> Step<'a> {
     }
 
     /// Returns why to keep resources that the set would delete, by the keys of their references: what members which were not made as
-    /// declared refer to in AWS, what a create has met, and what either refers to.
+    /// declared refer to in AWS or may be about, and what either refers to.
     fn kept(&self, references: &BTreeMap<String, &Reference>) -> BTreeMap<String, Failure> {
         let members = self.application.members.iter().zip(&self.statuses);
         let (puts, deletes): (Vec<_>, Vec<_>) =
@@ -382,7 +411,7 @@ impl<'a> Step<'a> {
             .filter_map(|(member, _)| reference_of(member))
             .collect();
         let names = Names::of(deleted.iter().copied());
-        let mut kept = self.met_by_failed(references);
+        let mut kept = self.meant_by_failed(references);
         let failed = puts.iter().filter(|(_, status)| !status.state.is_good());
         let failed = failed.filter_map(|(member, _)| {
             let why = "refers to it in AWS, and was not made as declared";
@@ -411,9 +440,9 @@ impl<'a> Step<'a> {
         kept
     }
 
-    /// Returns why to keep resources that a create of the set has met, or may have met: AWS refused it since there is one already.
-    /// By the keys of their references.
-    fn met_by_failed(
+    /// Returns why to keep resources that a put which was not carried out may have been about, by the keys of their references: it
+    /// has no resource of its own, so one of them may be what it declares under another alias.
+    fn meant_by_failed(
         &self,
         references: &BTreeMap<String, &Reference>,
     ) -> BTreeMap<String, Failure> {
@@ -424,46 +453,54 @@ impl<'a> Step<'a> {
             let type_name = member.reference.type_name.as_str().to_ascii_lowercase();
             (member.scope.key(), type_name)
         };
-        let mut creates: BTreeMap<_, Vec<(&ApplyMember, Option<&Identifier>)>> = BTreeMap::new();
-        for (member, status) in puts {
-            let failure = status.state.failure();
-            if let Some(failure) = failure.filter(|it| it.code == ErrorCode::AlreadyExists.as_str())
-            {
-                // A name that none of our resources has may be another form of what one of them is called.
-                let met = failure.refused_for().filter(|met| {
-                    let mut all = references.values().filter_map(|it| it.identifier.as_ref());
-                    all.any(|identifier| met.is_spelled_like(identifier))
-                });
-                creates
-                    .entry(place_of(member))
-                    .or_default()
-                    .push((member, met));
-            }
-        }
-        let mut kept = BTreeMap::new();
-        for (member, _) in deletes {
+        let identifier_of = |member: &ApplyMember| {
             let reference = references.get(&member.reference.key());
-            let Some(identifier) = reference.and_then(|it| it.identifier.as_ref()) else {
-                continue;
-            };
-            let mut creates = creates.get(&place_of(member)).into_iter().flatten();
-            let met =
-                creates.find(|(_, met)| met.is_none_or(|met| met.is_spelled_like(identifier)));
-            if let Some((create, met)) = met {
-                let why = match met {
-                    Some(_) => "since this has its name",
-                    None => "since there is one already, which may be this one",
+            reference.and_then(|it| it.identifier.as_ref())
+        };
+        let mut failed: BTreeMap<_, Vec<Unmade<'_>>> = BTreeMap::new();
+        for (member, status) in puts {
+            let has_met = status
+                .state
+                .failure()
+                .is_some_and(|it| it.code == ErrorCode::AlreadyExists.as_str());
+            if !status.state.is_good() && (has_met || identifier_of(member).is_none()) {
+                let unmade = Unmade {
+                    member,
+                    has_met,
+                    name: self.name_of_failed(member, status, references),
                 };
-                let message = format!(
-                    "It was kept: AWS refused to create '{}' {why}. If that is its new alias, move the reference with :refactor, and apply the set again; if not, delete this one with a DELETE of its reference.",
-                    create.symbolic_name
-                );
-                let failure = Failure::new(ErrorCode::DependencyFailed, message);
-                let failure = failure.with_target(create.reference.to_string());
-                kept.insert(member.reference.key(), failure);
+                failed.entry(place_of(member)).or_default().push(unmade);
             }
         }
-        kept
+        let kept = deletes.iter().filter_map(|(member, _)| {
+            let identifier = identifier_of(member)?;
+            let mut failed = failed.get(&place_of(member)).into_iter().flatten();
+            let may_be = |unmade: &&Unmade<'_>| {
+                unmade
+                    .name
+                    .is_none_or(|name| name.is_spelled_like(identifier))
+            };
+            Some((member.reference.key(), failed.find(may_be)?.failure()))
+        });
+        kept.collect()
+    }
+
+    /// Returns what AWS, or else the declaration, calls the resource of a put that was not carried out, if that is known.
+    fn name_of_failed<'s>(
+        &'s self,
+        member: &ApplyMember,
+        status: &'s MemberStatus,
+        references: &BTreeMap<String, &Reference>,
+    ) -> Option<&'s Identifier> {
+        let failure = status.state.failure();
+        if failure.is_some_and(|it| it.code == ErrorCode::AlreadyExists.as_str()) {
+            // A name that none of our resources has may be another form of what one of them is called.
+            return failure?.refused_for().filter(|met| {
+                let mut all = references.values().filter_map(|it| it.identifier.as_ref());
+                all.any(|identifier| met.is_spelled_like(identifier))
+            });
+        }
+        self.child(member)?.work.resource()?.identifier.as_ref()
     }
 
     /// Returns how often outputs are read at most. Somebody waits for what only reads.
