@@ -1,6 +1,8 @@
 //! AWS resources that several references stand for: none of them is deleted while another one is left.
 
 use serde_json::{Value, json};
+use ucp_simulator::faults::{fail, fault};
+use ucp_simulator::{Action, HandlerErrorCode};
 use ucp_testkit::{ACCOUNT, GROUP, REGION, Reply, World, apply, on_every_store, tracked_by};
 
 const API_VERSION: &str = "api-version=2023-10-01-preview";
@@ -459,6 +461,47 @@ async fn what_aws_spells_otherwise_is_not_contradicted(world: &World) {
         .put(type_name, "b", database("Shop", 7))
         .await
         .expect(200);
+}
+
+/// What leaves a set may be what a member of it declares under another alias, whatever that one fails with.
+#[apply(on_every_store)]
+async fn a_set_keeps_what_a_member_that_failed_may_be_about(world: &World) {
+    const LOGS: &str = "AWS.Logs/LogGroup";
+    let database = |name: &str, backups: u32| {
+        json!({"DBInstanceIdentifier": name, "Engine": "postgres", "DBInstanceClass": "db.t3.micro",
+            "AllocatedStorage": "20", "BackupRetentionPeriod": backups})
+    };
+    let type_name = "AWS.RDS/DBInstance";
+    world
+        .put_and_settle(type_name, "a", database("shop", 7))
+        .await;
+    let named = json!({"LogGroupName": "logs"});
+    world.put_and_settle(LOGS, "logs", named).await;
+    let refusal = fault(fail(HandlerErrorCode::ServiceInternalError).saying("No."));
+    let refusal = refusal.on(Action::CreateResource);
+    world.aws.add_fault(refusal.of_type("AWS::SSM::Parameter"));
+    // One is refused, and another is never tried.
+    let members = json!([
+        {"alias": "b", "type": type_name, "properties": database("Shop", 14)},
+        {"alias": "name", "type": "AWS.SSM/Parameter",
+            "properties": {"Name": "name", "Type": "String", "Value": "logs"}},
+        {"alias": "journal", "type": LOGS, "properties": {"LogGroupName": {"$reference": "name#/Value"}}},
+    ]);
+    let reply = apply(world, members, "Complete").await.expect(202);
+    let status = world.status(&reply).await;
+    let members = status["properties"]["resources"].as_array();
+    let states = members
+        .expect("members")
+        .iter()
+        .map(|it| it["status"].as_str());
+    let states: Vec<_> = states.map(|state| state.expect("a state")).collect();
+    assert_eq!(
+        states,
+        ["Failed", "Failed", "Skipped", "Skipped", "Skipped"],
+        "{status}"
+    );
+    assert_eq!(world.calls("DeleteResource"), 0, "{status}");
+    assert_eq!(world.references().await.len(), 2);
 }
 
 /// Each put would undo the other one.

@@ -139,6 +139,27 @@ async fn a_new_instance_deletes_nothing(world: &World) {
     assert_eq!(live(world, "AWS::Logs::LogGroup").len(), 3);
 }
 
+/// A resource of another name in the files is another one. What it would adopt is kept as it is.
+#[apply(on_every_store)]
+async fn what_is_called_otherwise_in_the_files_is_kept(world: &World) {
+    logs(world, "one", json!({})).await;
+    world.offer(&[
+        ("logs.toml", "[resources.group]", "[resources.journal]"),
+        ("logs.toml", "group/", "journal/"),
+        ("logs.toml", ".group.", ".journal."),
+    ]);
+    let patch = json!({"service_id": "logs-service", "parameters": {"retention": 14}});
+    let failed = change(world, "PATCH", &at("one"), &patch).await;
+    assert_eq!(failed["state"], "failed", "{failed}");
+    assert_eq!(live(world, "AWS::Logs::LogGroup").len(), 1, "{failed}");
+    world.offer(&[]);
+    assert_eq!(
+        change(world, "PATCH", &at("one"), &patch).await,
+        succeeded()
+    );
+    assert_eq!(live(world, "AWS::Logs::LogGroup")[0]["RetentionInDays"], 14);
+}
+
 /// A creation that goes on after a failure deletes what has left the files since then.
 #[apply(on_every_store)]
 async fn what_leaves_the_files_during_a_creation_goes(world: &World) {
