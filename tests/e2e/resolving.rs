@@ -207,6 +207,80 @@ async fn a_put_is_planned_against_what_was_found(world: &World) {
     assert_eq!((world.creates(), world.live("AWS::EC2::VPC").len()), (1, 1));
 }
 
+/// What is found is compared with the declaration that it was made by: AWS may show a create-only value in a form of its own, and
+/// what is not declared any more goes.
+#[apply(on_every_store)]
+async fn what_is_found_is_as_it_was_declared(world: &World) {
+    let tagged = |keys: &[&str]| {
+        let tags = keys.iter().map(|key| json!({"Key": key, "Value": "1"}));
+        tags.collect::<Value>()
+    };
+    let of_manager = |tags| json!({"DomainName": "a.example", "Tags": tags});
+    let of_lightsail =
+        |tags| json!({"CertificateName": "a", "DomainName": "a.example", "Tags": tags});
+    type Declared = dyn Fn(Value) -> Value;
+    let cases: [(&str, &Declared, Made); 3] = [
+        (
+            "AWS.CertificateManager/Certificate",
+            &of_manager,
+            Made::Hidden,
+        ),
+        (
+            "AWS.CertificateManager/Certificate",
+            &of_manager,
+            Made::Conflict,
+        ),
+        ("AWS.Lightsail/Certificate", &of_lightsail, Made::Conflict),
+    ];
+    for (resource_type, declared, made) in cases {
+        let restates = fault(Effect::RestateFixed {}).on(Action::CreateResource);
+        world.aws.add_fault(restates);
+        let before = declared(tagged(&["one", "two"]));
+        unknown(world, resource_type, before, made).await;
+        // The search of the first look is refused, and the second one finds it.
+        let denied = refuse(ExceptionCode::AccessDenied);
+        world.aws.add_fault(fault(denied).on(Action::GetResource));
+        pass(world, A_WHILE).await;
+        assert_eq!(only_reference(world).await["provisioningState"], "Unknown");
+        world.aws.clear_faults();
+        pass(world, LONGEST).await;
+        assert_eq!(only_reference(world).await["provisioningState"], "Failed");
+        let live = &world.aws.resources()[0];
+        assert_eq!(live.properties["DomainName"], "a.example.");
+
+        let after = || declared(tagged(&["two"]));
+        let repaired = world.put_and_settle(resource_type, "main", after()).await;
+        assert_eq!(
+            repaired["status"], "Succeeded",
+            "{resource_type}: {repaired}"
+        );
+        assert_eq!(
+            only_reference(world).await["properties"]["Tags"],
+            tagged(&["two"])
+        );
+        world.put(resource_type, "main", after()).await.expect(200);
+        assert_eq!(world.aws.resources().len(), 1);
+        world.delete(resource_type, "main").await;
+        world.settle().await;
+        assert_eq!(world.aws.resources().len(), 0);
+    }
+}
+
+/// Whoever goes on without what the create may have made is not compared with what that declared.
+#[apply(on_every_store)]
+async fn what_an_abandoned_create_declared_does_not_count(world: &World) {
+    let declared = json!({"LogGroupName": "logs", "RetentionInDays": 7});
+    unknown(world, LOG_GROUP, declared, Made::Conflict).await;
+    let body = json!({
+        "trackedBy": tracked_by(LOG_GROUP, "main"),
+        "resolve": "abandon",
+        "properties": logs(),
+    });
+    world.clock.advance(A_WHILE);
+    world.post(LOG_GROUP, "put", &body).await.expect(200);
+    assert_eq!(world.aws.resources()[0].properties["RetentionInDays"], 7);
+}
+
 /// What has a name is found by it.
 #[apply(on_every_store)]
 async fn what_has_a_name_is_ours_if_it_bears_the_mark(world: &World) {

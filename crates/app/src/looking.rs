@@ -362,7 +362,7 @@ impl App {
             work,
             schema: Some(schema),
             declared: Ok(desired),
-            baseline: before.as_ref().and_then(|before| before.baseline.as_ref()),
+            baseline: before.as_ref().and_then(Reference::last_put),
             // A request sends nothing.
             ownership_tags: OwnershipTags::Off,
             pool: &self.parts.pool,
@@ -515,7 +515,7 @@ fn left(
     presence: Option<&Presence>,
     schema: &ResourceSchema,
 ) -> Baseline {
-    let last = before.and_then(|before| before.baseline.as_ref());
+    let last = before.and_then(Reference::last_put);
     let last = last.map(|last| match presence {
         Some(presence @ Presence::Present { live, .. })
             if schema.is_quick_for([live, &last.declared]) =>

@@ -519,7 +519,7 @@ fn compares_secrets(
     schema: &ResourceSchema,
 ) -> bool {
     let reference = alias.and_then(|alias| alias.reference.as_ref());
-    let baseline = reference.and_then(|reference| reference.baseline.as_ref());
+    let baseline = reference.and_then(Reference::last_put);
     let declared = declaration.properties();
     baseline.is_some_and(|baseline| !baseline.digests.is_empty())
         && schema.without_write_only(declared) != *declared

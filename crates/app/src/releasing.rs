@@ -119,7 +119,7 @@ impl App {
 /// is in a group that they may change.
 fn may_own(other: &Reference, caller: &Caller) -> bool {
     let action = "System.Resources/resourceGroups/write";
-    let is_put = other.baseline.is_some() && other.operation.is_none();
+    let is_put = other.last_put().is_some() && other.operation.is_none();
     let may_write = caller.judge_group(Right::Write, &other.id.group, action);
     // Its orders take away what they have made.
     let is_of_instance = instance_of(&other.id, &other.tags).is_some();

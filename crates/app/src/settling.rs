@@ -161,6 +161,7 @@ fn is_remembered(before: &Reference, work: &ResourceWork, finish: &FinishOperati
             ReferenceChange::Untouched
             | ReferenceChange::Kept { .. }
             | ReferenceChange::Unknown
+            | ReferenceChange::Made
             | ReferenceChange::Removed,
         )
         | None => false,

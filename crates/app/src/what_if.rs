@@ -234,7 +234,7 @@ fn told(put: Asked, foreseen: Foreseen, view: View) -> Foresight {
             (Some(live), plan)
         }
         (Some(Presence::Unreadable(_)), Some(plan))
-            if let Some(last) = recorded.and_then(|reference| reference.baseline.as_ref()) =>
+            if let Some(last) = recorded.and_then(Reference::last_put) =>
         {
             change.unreadable = true;
             member.basis.live = LiveBasis::Unreadable;
@@ -272,7 +272,7 @@ fn told(put: Asked, foreseen: Foreseen, view: View) -> Foresight {
     let known = known.map(|(live, declared)| Known {
         live,
         declared,
-        last_applied: recorded.and_then(|reference| reference.baseline.as_ref()),
+        last_applied: recorded.and_then(Reference::last_put),
         observed: recorded.and_then(|reference| reference.observed.as_ref()),
     });
     if plan.action == Action::Replace {

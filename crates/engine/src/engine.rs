@@ -440,8 +440,8 @@ impl Stepper<'_> {
         Ok(Ok(()))
     }
 
-    /// Returns what a put leaves to compare the next one with, if it succeeds, or has made a resource although it fails. AWS may show
-    /// create-only values in a form of its own.
+    /// Returns what a put leaves to compare the next one with, if it succeeds, or has made a resource although it fails, or may have.
+    /// AWS may show create-only values in a form of its own.
     async fn baseline_after(
         &mut self,
         operation: &Operation,
@@ -454,6 +454,10 @@ impl Stepper<'_> {
         };
         match reference {
             Some(ReferenceChange::Applied { .. }) => {}
+            // It counts once it is found out that the create has made something.
+            Some(ReferenceChange::Unknown) if schema.handlers().read => {
+                return Ok(Some(ucp_plan::left_by_failed_create(desired, schema)));
+            }
             // What AWS cannot read is sent again until a put succeeds.
             Some(ReferenceChange::Kept { owned: true })
                 if work.created && schema.handlers().read =>

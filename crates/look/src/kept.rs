@@ -155,7 +155,7 @@ impl LiveBasis {
 impl PlanBasis {
     /// Returns the basis of a plan that a request makes.
     pub fn of(reference: Option<&Reference>, schema: &str, live: LiveBasis) -> Self {
-        let baseline = reference.and_then(|reference| reference.baseline.as_ref());
+        let baseline = reference.and_then(Reference::last_put);
         Self {
             mapping: reference.map(|reference| Mapping {
                 identifier: reference.identifier.clone(),

@@ -20,7 +20,7 @@ pub fn contradicted(
     }
     let details: Vec<Detail> = others
         .iter()
-        .filter_map(|other| Some((other, &other.baseline.as_ref()?.declared)))
+        .filter_map(|other| Some((other, &other.last_put()?.declared)))
         .take(COMPARED_MAX)
         .filter_map(|(other, last)| {
             let place = declared_otherwise(declared, last, schema)?;

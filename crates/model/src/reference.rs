@@ -31,7 +31,8 @@ pub struct Reference {
     pub operation: Option<OperationId>,
     /// The operation in progress, or the outcome of the last change that was carried out.
     pub provisioning_state: ProvisioningState,
-    /// The declaration of the last successful put.
+    /// The declaration of the last successful put, or of the create that made the resource although it failed. While the state is
+    /// `Unknown`, that of the create whose outcome is unknown.
     pub baseline: Option<Baseline>,
     /// The live properties as last observed. They never contain write-only values.
     pub observed: Option<Value>,
@@ -150,6 +151,13 @@ pub struct Baseline {
 }
 
 impl Reference {
+    /// Returns what the next put is compared with. The declaration of a create of unknown outcome is only kept, until it is proven
+    /// that the create has made what there is.
+    pub fn last_put(&self) -> Option<&Baseline> {
+        let is_undecided = self.provisioning_state == ProvisioningState::Unknown;
+        self.baseline.as_ref().filter(|_| !is_undecided)
+    }
+
     /// Returns what stands in for the live model if the type of the resource has no read handler: the last declaration whose put
     /// succeeded.
     pub fn unread_model(&self) -> Option<&Value> {

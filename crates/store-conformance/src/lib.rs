@@ -356,6 +356,7 @@ macro_rules! conformance {
                 only_what_is_unknown_is_resolved
                 a_resolve_that_finds_nothing_out_is_a_try
                 what_was_abandoned_is_not_resolved
+                what_an_unknown_create_declared_is_kept
                 each_unknown_create_has_its_entry
                 what_an_ended_put_abandoned_stays
                 the_entry_of_an_undecided_alias_stays

@@ -583,6 +583,7 @@ impl Player {
             (_, 3) => (failed(), ReferenceChange::Untouched),
             (Kind::Put | Kind::Resolve, 4) => (failed(), ReferenceChange::Unknown),
             (Kind::Resolve, 0) => (Ended::Succeeded, ReferenceChange::Kept { owned }),
+            (Kind::Resolve, 1) => (Ended::Succeeded, ReferenceChange::Made),
             _ => (failed(), ReferenceChange::Removed),
         };
         let finish = Finish {

@@ -195,6 +195,56 @@ async fn entries(store: &Engine) -> Vec<(LeftoverId, bool)> {
     entries.map(|entry| (entry.id, entry.abandoned)).collect()
 }
 
+/// What the create declared is kept until it is decided: it is the baseline of what that create has made, and of nothing else.
+pub async fn what_an_unknown_create_declared_is_kept(store: Engine) {
+    with_group(&store, "rg").await;
+    let declared = || Some(baseline("declared"));
+    let lose_track = async |number, name: &str| {
+        let claimed = accept_and_claim(&store, put(number, name)).await;
+        let end = FinishOperation {
+            baseline: declared(),
+            ..losing_track(&claimed.operation, None, unknown_create())
+        };
+        finish(&store, &claimed.lease, end).await;
+        let undecided = reference(&store, name).await;
+        assert_eq!(undecided.last_put(), None);
+        assert_eq!(undecided.baseline, declared());
+    };
+    let kept = ReferenceChange::Kept { owned: true };
+    for (number, name, change, left) in [
+        (1, "a", ReferenceChange::Made, declared()),
+        (4, "b", kept, None),
+    ] {
+        lose_track(number, name).await;
+        retry(&store, number, resolve(number + 1, name)).await;
+        let claimed = claim_one(&store, at(2)).await;
+        finish(&store, &claimed.lease, unresolved(&claimed.operation)).await;
+        assert_eq!(reference(&store, name).await.baseline, declared());
+
+        retry(&store, number, resolve(number + 2, name)).await;
+        let claimed = claim_one(&store, at(2)).await;
+        let found = naming(&claimed.operation, name);
+        let step = store.commit_step(&claimed.lease, &found, None, at(2), TERM);
+        let lease = step.await.unwrap();
+        assert_eq!(reference(&store, name).await.baseline, declared());
+        let decided = end(&found, Ended::Succeeded, change, Some(name));
+        finish(&store, &lease, decided).await;
+        let known = reference(&store, name).await;
+        assert_eq!(known.last_put(), left.as_ref());
+        assert_eq!(known.provisioning_state, ProvisioningState::Failed);
+        assert!(known.owned);
+    }
+    let abandon = with(put(8, "c"), |new| new.options.resolve = Resolve::Abandon);
+    let import = with(put(10, "d"), |new| new.kind = Kind::Import);
+    for (number, name) in [(7, "c"), (9, "d"), (11, "e")] {
+        lose_track(number, name).await;
+    }
+    for (name, new) in [("c", abandon), ("d", import), ("e", delete(12, "e"))] {
+        accept(&store, new).await;
+        assert_eq!(reference(&store, name).await.baseline, None);
+    }
+}
+
 /// Two creates under one alias may both have made something. What decides the alias decides the second.
 pub async fn each_unknown_create_has_its_entry(store: Engine) {
     with_group(&store, "rg").await;

@@ -10,6 +10,7 @@ use super::fixture::{
     correlation, delete, deleted, finish, group, intent, map, named, on_group, operation,
     operation_id, put, resource_work, stepped, with, with_group,
 };
+use super::resolving::{losing_track, unknown_create};
 use super::respelling::respelled;
 
 /// The alias `a` owns `x`, for which `b` stands too, and `c` in another group.
@@ -403,7 +404,16 @@ pub async fn a_reference_is_given_up_to_another_one(store: Engine) {
         revision: b.revision - 1,
         ..b.clone()
     };
-    for heir in [c, older] {
+    // What its create has declared is not what was put.
+    let claimed = accept_and_claim(&store, put(5, "d")).await;
+    let lost = losing_track(&claimed.operation, Some("x"), unknown_create());
+    let lost = FinishOperation {
+        baseline: Some(baseline("x")),
+        ..lost
+    };
+    finish(&store, &claimed.lease, lost).await;
+    let undecided = read("d").await.unwrap();
+    for heir in [c, older, undecided] {
         let refused = store.release_reference(releasing(&a, Some(heir))).await;
         assert!(
             matches!(refused, Err(Error::PreconditionFailed)),

@@ -175,8 +175,8 @@ pub struct FinishOperation {
     pub operation: Operation,
     /// How its reference changes, if it works on a resource.
     pub reference: Option<ReferenceChange>,
-    /// What the next put is compared with, for [`ReferenceChange::Applied`], and for [`ReferenceChange::Kept`] if the operation has
-    /// created the resource.
+    /// What the next put is compared with, for [`ReferenceChange::Applied`], for [`ReferenceChange::Kept`] if the operation has
+    /// created the resource, and for [`ReferenceChange::Unknown`] once it is found out that it has.
     pub baseline: Option<Baseline>,
     /// What it leaves in AWS, to enter in the register unless a reference stands for it.
     pub leftover: Option<NewLeftover>,
@@ -383,12 +383,14 @@ pub trait Operations: Send + Sync {
     /// - [`ReferenceChange::Applied`]: the reference takes the identifier, the live properties (`operation.result`, if
     ///   any) and the baseline; its state becomes `Succeeded`. It becomes owned if `owned` says so and otherwise keeps
     ///   its ownership, but is not owned if another reference owns the resource.
-    /// - [`ReferenceChange::Kept`]: as `Applied`, but the baseline stays if there is no new one, and the state becomes `Failed` or
-    ///   `Canceled`, like that of the operation.
+    /// - [`ReferenceChange::Kept`]: as `Applied`, but the baseline stays if there is no new one and the operation is no resolve, and
+    ///   the state becomes `Failed` or `Canceled`, like that of the operation.
     /// - [`ReferenceChange::Untouched`]: as `Kept`, but the state is again what it was before the operation.
     /// - [`ReferenceChange::Unknown`]: the reference takes the identifier, which may be `None`, is not owned, and its state
-    ///   becomes `Unknown`. Its entry in the register of leftovers leaves when an import, a delete or a resolve under the
+    ///   becomes `Unknown`. It gets the baseline, which stays through resolves, and goes when anything else claims the alias. Its
+    ///   entry in the register of leftovers leaves when an import, a delete or a resolve under the
     ///   alias succeeds, or the reference is forgotten. A resolve that does not succeed is a try of the entry.
+    /// - [`ReferenceChange::Made`]: the end of a resolve. As `Kept` and owned, but the baseline stays.
     /// - [`ReferenceChange::Removed`]: the reference of the operation is removed. If a delete ends `Succeeded`, every
     ///   reference to the AWS resource is removed with it, unless a live operation holds it.
     ///

@@ -269,7 +269,11 @@ fn claim(
         Some(reference) if reference.provisioning_state == ProvisioningState::Unknown => {
             Ok(match new.kind {
                 Kind::Put | Kind::Import => anew(operation, new.kind, reference, now),
-                Kind::Delete | Kind::Resolve => claimed(operation, new.kind, reference, now),
+                Kind::Delete => Reference {
+                    baseline: None,
+                    ..claimed(operation, new.kind, reference, now)
+                },
+                Kind::Resolve => claimed(operation, new.kind, reference, now),
             })
         }
         Some(reference) => Ok(claimed(operation, new.kind, reference, now)),
@@ -392,10 +396,12 @@ pub fn step(
     })
 }
 
-/// Returns whether the reference stands for `identifier` already. A resource that is only spelled otherwise is the same.
+/// Returns whether the reference stands for `identifier` already. A resource that is only spelled otherwise is the same. What a
+/// resolve finds is what the reference waits for.
 fn is_same(reference: &Reference, work: &ResourceWork, identifier: Option<&Identifier>) -> bool {
     let is_respelled = work.spelled.is_some() && reference.identifier == work.spelled;
-    reference.identifier.as_ref() == identifier || is_respelled
+    let is_awaited = work.kind == Kind::Resolve;
+    reference.identifier.as_ref() == identifier || is_respelled || is_awaited
 }
 
 /// Returns the baseline while an update is recorded: what the update sends, and no read returns, is unknown until a put
@@ -466,6 +472,7 @@ pub fn end(
     let remembered = reference.baseline.filter(|_| stays);
     let left = finish.baseline.clone();
     let left = left.map(|left| as_shown(left, work, remembered.as_ref()));
+    let resolves = work.kind == Kind::Resolve;
     let (state, owned, baseline) = match finish.reference? {
         ReferenceChange::Applied { owned } => (ProvisioningState::Succeeded, owned, left),
         ReferenceChange::Untouched => {
@@ -473,8 +480,16 @@ pub fn end(
             let state = work.state_before.unwrap_or_else(|| outcome(work));
             (state, false, remembered)
         }
-        ReferenceChange::Kept { owned } => (outcome(work), owned, left.or(remembered)),
-        ReferenceChange::Unknown => (ProvisioningState::Unknown, false, None),
+        ReferenceChange::Kept { owned } => {
+            // Another create under the alias may have made what a resolve has found.
+            let remembered = remembered.filter(|_| !resolves);
+            (outcome(work), owned, left.or(remembered))
+        }
+        ReferenceChange::Made => (outcome(work), true, remembered),
+        ReferenceChange::Unknown => {
+            let remembered = remembered.filter(|_| resolves);
+            (ProvisioningState::Unknown, false, left.or(remembered))
+        }
         // An import that finds nothing decides nothing.
         ReferenceChange::Removed if stays_undecided(work) => {
             (ProvisioningState::Unknown, false, None)

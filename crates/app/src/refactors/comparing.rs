@@ -517,7 +517,7 @@ fn has_same_secrets(
     keys: &Keys,
 ) -> bool {
     let none = Baseline::default();
-    let last = reference.baseline.as_ref().unwrap_or(&none);
+    let last = reference.last_put().unwrap_or(&none);
     let lineage: &Lineage = &reference.lineage;
     let declared = digests(properties, schema, |pattern, value| {
         keys.digest.digest(lineage, pattern, value)

@@ -129,10 +129,7 @@ pub(super) fn compared(
     default_tags: &DefaultTags,
     digest_key: &str,
 ) -> Deployed {
-    let declared = reference
-        .baseline
-        .as_ref()
-        .map(|last| last.declared.clone());
+    let declared = reference.last_put().map(|last| last.declared.clone());
     Deployed {
         address: reference.id.clone(),
         scope: reference.scope.clone(),
@@ -155,7 +152,7 @@ fn secrets(reference: &Reference, digest_key: &str) -> LastSecrets {
         digests,
         unconfirmed,
         ..
-    }) = &reference.baseline
+    }) = reference.last_put()
     else {
         return LastSecrets::None;
     };

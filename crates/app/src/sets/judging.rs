@@ -617,7 +617,7 @@ fn in_order(
 
 /// Returns the custom name that a resource was declared with.
 fn custom_name_of(reference: &Reference, schema: &ResourceSchema) -> Option<CustomName> {
-    let last = reference.baseline.as_ref()?;
+    let last = reference.last_put()?;
     custom_name_in(&last.declared, schema)
 }
 

@@ -178,7 +178,7 @@ fn comes_as(
 
 /// Returns the identifier as the last put has declared it: AWS does not keep the letter case of some.
 fn declared_by(reference: &Reference, schema: &ResourceSchema) -> Option<Identifier> {
-    identifier_in(&reference.baseline.as_ref()?.declared, schema)
+    identifier_in(&reference.last_put()?.declared, schema)
 }
 
 fn identifier_in(properties: &Value, schema: &ResourceSchema) -> Option<Identifier> {

@@ -351,8 +351,11 @@ pub enum ReferenceChange {
         owned: bool,
     },
     /// The outcome of a create cannot be determined. The reference stays, with the identifier as far as it is known, and
-    /// does not own the resource.
+    /// does not own the resource. What the create declared is kept.
     Unknown,
+    /// It is found out that the create of unknown outcome has made the resource. The reference owns it, and what that create
+    /// declared becomes its baseline.
+    Made,
     /// The reference is removed.
     Removed,
 }

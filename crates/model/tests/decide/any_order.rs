@@ -195,7 +195,7 @@ proptest! {
                 }
                 Next::Finish(finish) => {
                     prop_assert!(!before.state.is_terminal(), "a terminal state ended again");
-                                        if let ReferenceChange::Applied { .. } | ReferenceChange::Kept { .. } = finish.reference {
+                                        if let ReferenceChange::Applied { .. } | ReferenceChange::Kept { .. } | ReferenceChange::Made = finish.reference {
                         prop_assert!(finish.identifier.is_some(), "a reference to nothing");
                     }
                     if let Some(Replacing::NewFirst { old, .. } | Replacing::Undoing { old, .. }) = &before.replacing

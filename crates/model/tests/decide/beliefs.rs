@@ -308,6 +308,7 @@ fn run(
         if let Some(change) = ended {
             let owned = match change {
                 ReferenceChange::Applied { owned } | ReferenceChange::Kept { owned } => owned,
+                ReferenceChange::Made => true,
                 ReferenceChange::Untouched
                 | ReferenceChange::Unknown
                 | ReferenceChange::Removed => false,

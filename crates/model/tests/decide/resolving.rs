@@ -78,11 +78,14 @@ fn an_import_takes_what_the_create_has_made() {
 #[test]
 fn what_is_there_is_ours_by_proof_only() {
     let others = || Ownership::Others;
+    // Another create under the alias has made it, so it is not what this one has declared.
     let ours = ReferenceChange::Kept { owned: true };
     for (is_named, ownership, expected) in [
+        (false, Ownership::Made, ReferenceChange::Made),
+        (true, Ownership::Made, ReferenceChange::Made),
         (false, Ownership::Ours, ours),
         (true, Ownership::Ours, ours),
-        (true, Ownership::Unmarked, ours),
+        (true, Ownership::Unmarked, ReferenceChange::Made),
         (false, Ownership::Unmarked, ReferenceChange::Unknown),
         (false, others(), ReferenceChange::Removed),
         (true, others(), ReferenceChange::Removed),
@@ -92,7 +95,8 @@ fn what_is_there_is_ours_by_proof_only() {
         let is_decided = expected != ReferenceChange::Unknown;
         assert_eq!(end.ended == Ended::Succeeded, is_decided);
         assert_eq!(end.told.is_some(), is_decided);
-        assert_eq!(end.live.is_some(), expected == ours);
+        let is_ours = expected == ours || expected == ReferenceChange::Made;
+        assert_eq!(end.live.is_some(), is_ours);
         assert_eq!(end.leftover, None);
     }
 }

@@ -153,7 +153,7 @@ pub fn heir_of<'a>(
 pub fn inherited(heir: Reference, given_up: &Reference, now: Timestamp) -> Option<Reference> {
     let target = |reference: &Reference| reference.target().map(|target| target.key());
     let is_same = target(&heir).is_some() && target(&heir) == target(given_up);
-    let may_own = heir.operation.is_none() && heir.baseline.is_some() && !heir.owned;
+    let may_own = heir.operation.is_none() && heir.last_put().is_some() && !heir.owned;
     let own = ReferenceUpdate {
         owned: Some(true),
         ..ReferenceUpdate::default()

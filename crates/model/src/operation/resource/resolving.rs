@@ -103,14 +103,22 @@ fn read(step: &Step<'_>, presence: Presence) -> Decision {
         }
         Presence::Present {
             live,
-            ownership: Ownership::Ours | Ownership::Made,
+            ownership: ownership @ (Ownership::Ours | Ownership::Made),
             ..
         } => {
             let proof = format!("it carries the mark of the alias, the tag {}", Mark::KEY);
-            ours(step, live, &proof)
+            // An earlier create under the alias may have put another declaration.
+            let reference = match ownership {
+                Ownership::Made => ReferenceChange::Made,
+                Ownership::Ours | Ownership::Others | Ownership::Unmarked => {
+                    ReferenceChange::Kept { owned: true }
+                }
+            };
+            ours(step, live, &proof, reference)
         }
         Presence::Present { live, .. } if is_named => {
-            ours(step, live, "AWS had named it in an event of the create")
+            let proof = "AWS had named it in an event of the create";
+            ours(step, live, proof, ReferenceChange::Made)
         }
         Presence::Present { .. } => unproven(
             step,
@@ -240,7 +248,7 @@ fn is_long(step: &Step<'_>) -> bool {
 }
 
 /// Ends with proof that the create has made the resource. A put repairs what it may have left undone.
-fn ours(step: &Step<'_>, live: Value, proof: &str) -> Decision {
+fn ours(step: &Step<'_>, live: Value, proof: &str, reference: ReferenceChange) -> Decision {
     let name = name_of(step);
     let told = format!(
         "The create made '{name}': {proof}. The alias stands for it and owns it. Send the same put again to repair it, or delete it."
@@ -248,7 +256,7 @@ fn ours(step: &Step<'_>, live: Value, proof: &str) -> Decision {
     let finish = Finish {
         ended: Ended::Succeeded,
         identifier: step.operation.identifier.clone(),
-        reference: ReferenceChange::Kept { owned: true },
+        reference,
         live: Some(live),
         leftover: None,
         told: Some(told),
