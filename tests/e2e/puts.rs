@@ -320,6 +320,47 @@ async fn the_first_look_at_what_was_created_shows_what_was_declared(world: &Worl
     assert_eq!((world.creates(), world.calls("UpdateResource")), (1, 1));
 }
 
+/// The same of what has a name and no tags: AWS has reported that the create succeeded, so it has made what was declared. The name
+/// alone does not prove that.
+#[apply(on_every_store)]
+async fn the_first_look_at_what_has_no_tags_counts_if_the_create_succeeded(world: &World) {
+    const ARCHIVE: &str = "AWS.Events/Archive";
+    const SOURCE: &str = "arn:aws:events:us-east-1:123456789012:event-bus/a";
+    let declared =
+        |about: &str| json!({"ArchiveName": "a", "SourceArn": SOURCE, "Description": about});
+    let put = async |about: &str| {
+        let reply = world.put(ARCHIVE, "main", declared(about)).await;
+        let reply = reply.expect(201);
+        let denied = fault(refuse(ExceptionCode::AccessDenied));
+        world.aws.add_fault(denied.on(Action::GetResource));
+        world.settle().await;
+        world.aws.clear_faults();
+        let ended = world.status(&reply).await;
+        assert_eq!(ended["status"], "Succeeded", "{ended}");
+    };
+    let restates = fault(Effect::RestateFixed {}).on(Action::CreateResource);
+    world.aws.add_fault(restates);
+    put("1").await;
+    put("2").await;
+    let again = || world.put(ARCHIVE, "main", declared("2"));
+    for _ in 0..2 {
+        again().await.expect(200);
+    }
+    assert_eq!((world.creates(), world.calls("UpdateResource")), (1, 1));
+    world.delete(ARCHIVE, "main").await;
+    world.settle().await;
+
+    let body = json!({ "properties": declared("2") });
+    world.post(ARCHIVE, "put", &body).await.expect(201);
+    world.settle().await;
+    again().await.expect(200);
+    let target = ("AWS::Events::Archive", "a");
+    let other = json!({ "SourceArn": format!("{SOURCE}.") });
+    let changed = world.aws.patch_out_of_band(None, None, target, &other);
+    changed.expect("it is there");
+    assert_eq!(again().await.expect(409).code(), "RequiresReplacement");
+}
+
 #[apply(on_every_store)]
 async fn a_failed_create_that_left_nothing_frees_the_alias(world: &World) {
     world.aws.add_fault(

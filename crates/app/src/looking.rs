@@ -529,7 +529,8 @@ fn left(
             .as_ref()
             .map(|last| last.shown.clone())
             .unwrap_or_default(),
-        is_seen: last.is_some_and(|last| last.is_seen),
+        is_seen: last.as_ref().is_some_and(|last| last.is_seen),
+        is_made: last.is_some_and(|last| last.is_made),
         ..desired.baseline.clone()
     }
 }

@@ -447,7 +447,7 @@ impl Stepper<'_> {
         operation: &Operation,
         reference: Option<ReferenceChange>,
     ) -> Result<Option<Baseline>, Abandoned> {
-        let (Ok(Some(desired)), Some(work), Some(schema)) =
+        let (Ok(Some(mut desired)), Some(work), Some(schema)) =
             (self.declared(), operation.work.resource(), &self.schema)
         else {
             return Ok(None);
@@ -474,6 +474,8 @@ impl Stepper<'_> {
         let documents = live.iter().chain([desired.declaration.properties()]);
         let is_quick = schema.is_quick_for(documents);
         let schema = Arc::clone(schema);
+        // If nothing could be read, only AWS's report of success has led here.
+        desired.baseline.is_made = work.created && !work.marked;
         let left = move || ucp_plan::applied(desired, live.as_ref(), &schema);
         if !is_quick {
             self.turn.arm(&mut self.claimed.lease).await?;

@@ -219,6 +219,7 @@ pub(crate) fn digest(baseline: &Baseline) -> String {
     let put = Baseline {
         shown: BTreeMap::new(),
         is_seen: false,
+        is_made: false,
         ..baseline.clone()
     };
     let value = serde_json::to_value(put).unwrap_or_default();

@@ -302,7 +302,8 @@ impl Put<'_> {
 }
 
 /// Returns the baseline that a look is compared with. If the look is the first to show the resource, it has AWS's form of what was
-/// declared. The mark proves that it is the one which was put, or its identifier, if that is AWS's own.
+/// declared. The mark proves that it is the one which was put, or its identifier, if that is AWS's own, or that AWS has [reported the
+/// success](Baseline::is_made) of a create without a mark.
 pub fn baseline_at<'a>(
     last: &'a Baseline,
     presence: &Presence,
@@ -311,7 +312,11 @@ pub fn baseline_at<'a>(
     match presence {
         Presence::Present {
             live, ownership, ..
-        } if !last.is_seen && (ownership.is_ours() || !schema.is_named_in(&last.declared)) => {
+        } if !last.is_seen
+            && (ownership.is_ours()
+                || last.is_made && *ownership == Ownership::Unmarked
+                || !schema.is_named_in(&last.declared)) =>
+        {
             Cow::Owned(ucp_plan::first_seen(last, live, schema))
         }
         Presence::Present { .. }

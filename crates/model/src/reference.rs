@@ -148,6 +148,10 @@ pub struct Baseline {
     /// Whether a read has followed the put, so that `shown` has all that AWS shows otherwise. Earlier versions did not note that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_seen: bool,
+    /// Whether AWS has reported the success of a create of this declaration that put no mark on the resource. Until a read has
+    /// followed, that proves what the first one shows, although a declared name may be somebody else's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_made: bool,
 }
 
 impl Reference {

@@ -33,6 +33,7 @@ impl Desired {
             unconfirmed: BTreeSet::new(),
             shown: BTreeMap::new(),
             is_seen: false,
+            is_made: false,
         };
         Self {
             declaration,

@@ -10,6 +10,7 @@ use crate::{Desired, Mode, plan};
 pub fn applied(desired: Desired, live: Option<&Value>, schema: &ResourceSchema) -> Baseline {
     let shown = live.map(|live| shown(&desired, live, schema));
     Baseline {
+        is_made: desired.baseline.is_made && shown.is_none(),
         is_seen: shown.is_some(),
         shown: shown.unwrap_or_default(),
         ..desired.baseline

@@ -336,6 +336,7 @@ pub async fn json_survives(store: Engine) {
         unconfirmed: BTreeSet::from(["/Password".to_owned()]),
         shown: BTreeMap::from([("/z".to_owned(), value.clone())]),
         is_seen: true,
+        is_made: true,
     };
     let claimed = accept_and_claim(&store, put(1, "a")).await;
     let end = FinishOperation {

@@ -538,6 +538,7 @@ fn as_shown(baseline: Baseline, work: &ResourceWork, last: Option<&Baseline>) ->
     Baseline {
         shown: shown.chain(baseline.shown.clone()).collect(),
         is_seen: last.is_seen,
+        is_made: last.is_made,
         ..baseline
     }
 }
