@@ -133,6 +133,7 @@ impl App {
             looks_only: false,
             when_shared: WhenShared::default(),
             forgets_unowned: false,
+            of_instance: None,
             has_name: false,
             lineage: None,
             reference,
@@ -191,6 +192,7 @@ impl App {
             | ucp_store::Error::PreconditionFailed
             | ucp_store::Error::PolicyLowered
             | ucp_store::Error::NotOwned
+            | ucp_store::Error::NotOfInstance
             | ucp_store::Error::TooManyTags
             | ucp_store::Error::TooManyBindings
             | ucp_store::Error::NoSuchPlan

@@ -251,6 +251,7 @@ impl From<ucp_store::Error> for Rejection {
             | ucp_store::Error::PreconditionFailed
             | ucp_store::Error::PolicyLowered
             | ucp_store::Error::NotOwned
+            | ucp_store::Error::NotOfInstance
             | ucp_store::Error::TooManyTags
             | ucp_store::Error::TooManyBindings
             | ucp_store::Error::NoSuchRefactor

@@ -71,6 +71,7 @@ fn is_passing(error: &ucp_store::Error) -> bool {
         | Error::PreconditionFailed
         | Error::PolicyLowered
         | Error::NotOwned
+        | Error::NotOfInstance
         | Error::TooManyTags
         | Error::TooManyBindings
         | Error::NoSuchPlan

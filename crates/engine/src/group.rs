@@ -9,7 +9,8 @@ use ucp_model::operation::{
     shared_elsewhere,
 };
 use ucp_model::{
-    ChangeKind, ErrorCode, Failure, GroupId, MAX_TAGS, OperationId, PlanUse, ReferenceId, Register,
+    ChangeKind, ErrorCode, Failure, GroupId, MAX_TAGS, OperationId, Order, PlanUse, ReferenceId,
+    Register,
 };
 use ucp_schema::{ResourceSchema, UnknownType};
 use ucp_store::{Error, NewOperation, NewResourceWork, NewWork};
@@ -107,7 +108,8 @@ impl Stepper<'_> {
         let work = NewResourceWork {
             when_shared: self.when_shared(&child),
             heir: self.heir_of(&child),
-            forgets_unowned: self.is_order(),
+            forgets_unowned: self.order().is_some(),
+            of_instance: self.order().map(|order| order.instance.clone()),
             plan: self.plan_of(&child),
             reference_tags: self.tags_of(work.kind),
             ..work
@@ -158,9 +160,9 @@ impl Stepper<'_> {
     }
 
     /// Returns whether the operation carries out an order. Such a one takes away only what is owned.
-    fn is_order(&self) -> bool {
+    fn order(&self) -> Option<&Order> {
         let work = self.claimed.operation.work.group();
-        work.and_then(GroupWork::order).is_some()
+        work.and_then(GroupWork::order)
     }
 
     /// Returns the member of the plan that a child carries out, if its parent carries out a plan.
@@ -182,9 +184,7 @@ impl Stepper<'_> {
 impl Stepper<'_> {
     /// Returns the tags of what a child puts, if its parent carries out an order.
     fn tags_of(&self, kind: Kind) -> BTreeMap<String, String> {
-        let work = self.claimed.operation.work.group();
-        let order = work.and_then(GroupWork::order);
-        let order = order.filter(|_| kind == Kind::Put);
+        let order = self.order().filter(|_| kind == Kind::Put);
         order.map(|order| order.tags.clone()).unwrap_or_default()
     }
 }
@@ -221,6 +221,7 @@ fn work_on(child: &Child, kind: Kind, schema: Option<&ResourceSchema>) -> NewRes
         looks_only: false,
         when_shared: WhenShared::default(),
         forgets_unowned: false,
+        of_instance: None,
         has_name: false,
         lineage: None,
         reference: Some(child.reference.clone()),
@@ -278,6 +279,10 @@ fn refusal(error: Error, group: &GroupId) -> Result<Refusal, Error> {
         Error::PolicyElsewhere(policy) => policy_elsewhere(policy),
         Error::Shared(others) => {
             shared_elsewhere(&others, |other| other.group.key() == group.key())
+        }
+        error @ Error::NotOfInstance => {
+            let message = format!("Not started: {error}. Delete or move that reference, then try again.");
+            Failure::new(ErrorCode::Conflict, message)
         }
         Error::TooManyTags => {
             let message = format!(

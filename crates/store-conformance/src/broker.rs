@@ -830,11 +830,59 @@ pub async fn the_references_of_an_instance_are_listed(store: Engine) {
     }
 }
 
+/// The tags of what an order of an instance has made.
+fn of_instance(name: &str) -> BTreeMap<String, String> {
+    let InstanceId { platform, instance } = instance_id(name);
+    let tags = [("osb-platform", platform), ("osb-instance", instance)];
+    tags.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+/// Gives a reference tags.
+async fn tag(store: &Engine, name: &str, tags: BTreeMap<String, String>) {
+    let update = ucp_store::ReferenceUpdate {
+        tags: Some(tags),
+        ..ucp_store::ReferenceUpdate::default()
+    };
+    let (id, correlation) = (alias(name), correlation());
+    let update = store.update_reference(&id, update, "ann", &correlation, at(9));
+    update.await.unwrap();
+}
+
+/// An order changes what an order of its instance has made, and nothing else that bears its name.
+pub async fn an_order_changes_what_its_instance_has_made(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "i:a", "x", true).await;
+    let change = |number: u64, work: fn(u64, &str) -> ucp_store::NewOperation| {
+        with(work(number, "i:a"), |new| {
+            new.of_instance = Some(instance_id("i"))
+        })
+    };
+    for work in [put, delete] {
+        refused!(
+            store.accept_operation(change(2, work)),
+            Error::NotOfInstance
+        );
+    }
+    tag(&store, "i:a", of_instance("j")).await;
+    refused!(store.accept_operation(change(2, put)), Error::NotOfInstance);
+    tag(&store, "i:a", of_instance("i")).await;
+    store.accept_operation(change(2, put)).await.unwrap();
+}
+
 /// Besides those that they have: the references of the instance and of its bindings, and no others.
 pub async fn references_get_the_tags_of_an_order(store: Engine) {
     with_group(&store, "rg").await;
-    for (number, name) in [(1, "I:a"), (2, "i:b:role"), (3, "ii:a"), (4, "other")] {
+    for (number, name) in [
+        (1, "I:a"),
+        (2, "i:b:role"),
+        (3, "ii:a"),
+        (4, "other"),
+        (5, "i:arm"),
+    ] {
         map(&store, number, name, &format!("x{number}"), true).await;
+        if number <= 3 {
+            tag(&store, name, of_instance("i")).await;
+        }
     }
     let tags = |value: &str| vec![("osb-instance-name".to_owned(), value.to_owned())];
     let new = PlaceOrder {
@@ -844,8 +892,10 @@ pub async fn references_get_the_tags_of_an_order(store: Engine) {
     let untouched = reference(&store, "other").await;
     place(&store, new.clone()).await;
     let tagged = reference(&store, "i:a").await;
-    assert_eq!(tagged.tags, BTreeMap::from_iter(tags("one")));
+    let named = |value: &str| BTreeMap::from_iter(of_instance("i").into_iter().chain(tags(value)));
+    assert_eq!(tagged.tags, named("one"));
     assert_eq!(tagged.updated_at, at(10));
+    assert_eq!(reference(&store, "i:arm").await.tags, BTreeMap::new());
     let own = ucp_store::ReferenceUpdate {
         tags: Some(BTreeMap::from_iter(
             [("own".to_owned(), "1".to_owned())]
@@ -875,12 +925,13 @@ pub async fn references_get_the_tags_of_an_order(store: Engine) {
     place(&store, renamed).await;
     let after = reference(&store, "i:a").await;
     let both = [("own".to_owned(), "1".to_owned())].into_iter();
-    assert_eq!(after.tags, BTreeMap::from_iter(both.chain(tags("two"))));
+    // An update does not take away what says whose it is.
+    assert_eq!(after.tags, BTreeMap::from_iter(both.chain(named("two"))));
     assert_eq!(after.revision, before.revision + 1);
     assert_eq!(after.baseline, before.baseline);
     let of_binding = reference(&store, "i:b:role").await;
-    assert_eq!(of_binding.tags, BTreeMap::from_iter(tags("two")));
-    assert_eq!(reference(&store, "ii:a").await.tags, BTreeMap::new());
+    assert_eq!(of_binding.tags, named("two"));
+    assert_eq!(reference(&store, "ii:a").await.tags, of_instance("i"));
     assert_eq!(reference(&store, "other").await, untouched);
 
     let many = (0..MAX_TAGS).map(|number| (number.to_string(), String::new()));

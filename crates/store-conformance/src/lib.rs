@@ -325,6 +325,7 @@ macro_rules! conformance {
                 a_deletion_that_fails_leaves_no_credentials_of_what_is_gone
                 the_references_of_an_instance_are_listed
                 references_get_the_tags_of_an_order
+                an_order_changes_what_its_instance_has_made
                 an_accepted_operation_tags_its_reference
                 instances_go_with_their_group
                 a_group_with_an_instance_is_not_removed_as_empty

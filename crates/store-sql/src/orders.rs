@@ -65,7 +65,7 @@ async fn tag(
     let keys: Vec<String> = ids.iter().map(|id| id.key()).collect();
     for reference in moves::lock_references(transaction, &keys).await? {
         let tags = new.tags.iter().map(|(key, value)| (key, value));
-        if let Some(tagged) = rules::tagged(&reference, tags, new.placed_at)? {
+        if let Some(tagged) = rules::tagged(&reference, instance, tags, new.placed_at)? {
             reference_row::tag(transaction, &tagged).await?;
         }
     }

@@ -104,6 +104,7 @@ fn put() -> NewOperation {
             looks_only: false,
             when_shared: ucp_model::operation::WhenShared::default(),
             forgets_unowned: false,
+            of_instance: None,
             has_name: false,
             lineage: None,
             resolves: None,

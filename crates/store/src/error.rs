@@ -18,6 +18,9 @@ pub enum Error {
     /// The reference must own its resource, and does not, or it is another one under the alias.
     #[error("the reference does not own its resource any more")]
     NotOwned,
+    /// No order of the service instance has made the reference.
+    #[error("the reference under this alias was not made by the service instance")]
+    NotOfInstance,
     /// The alias already has a reference.
     #[error("the alias already has a reference")]
     AlreadyReferenced,

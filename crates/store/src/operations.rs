@@ -6,8 +6,9 @@ use async_trait::async_trait;
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Header, Kind, Options, ReferenceChange, WhenShared};
 use ucp_model::{
-    Baseline, CorrelationId, GroupId, Identifier, Lineage, NewLeftover, Operation, OperationId,
-    PlanUse, Reference, ReferenceId, Scope, Target, Timestamp, TypeName, UnknownCreate,
+    Baseline, CorrelationId, GroupId, Identifier, InstanceId, Lineage, NewLeftover, Operation,
+    OperationId, PlanUse, Reference, ReferenceId, Scope, Target, Timestamp, TypeName,
+    UnknownCreate,
 };
 
 use crate::{Error, Lease, LeaseTerm, NewLook, RecordedTarget, Sealed};
@@ -79,6 +80,9 @@ pub struct NewResourceWork {
     pub heir: Option<ReferenceId>,
     /// Whether a delete only forgets what the reference does not own.
     pub forgets_unowned: bool,
+    /// The service instance whose order this is a part of. It changes nothing that a
+    /// reference owns which no order of the instance has made.
+    pub of_instance: Option<InstanceId>,
     /// Whether a put declares a name of its own.
     pub has_name: bool,
     /// The reference whose mark the resource must bear to be deleted, if only the mark proves whose it is. If that is

@@ -32,8 +32,8 @@ pub use self::leftovers::{
     Attempt, abandoned, decided, failed_delete, left_over, resolving, settled, unresolved,
 };
 pub use self::orders::{
-    Concerned, concerned, ended_order, gone_with_instance, instance_of, is_of_instance, kept,
-    may_leave_some, order_of, placed, refuse_many_bindings, tagged,
+    Concerned, concerned, ended_order, gone_with_instance, instance_of, is_called_after,
+    is_of_instance, kept, may_leave_some, order_of, placed, refuse_many_bindings, tagged,
 };
 pub use self::others::{Made, Others, heir_of, inherited, judge_others, judge_second, share};
 pub use self::places::{places_to_judge, refuse_elsewhere};
@@ -163,6 +163,12 @@ pub fn accept(
     let before = alias.as_ref().and_then(|alias| alias.reference.as_ref());
     let state_before = before.map(|reference| reference.provisioning_state);
     let last_seen_at = before.map(last_seen_at);
+    if let (Some(instance), Some(before)) = (&new.of_instance, before)
+        && before.owned
+        && !is_of_instance(&before.id, &before.tags, instance)
+    {
+        return Err(Error::NotOfInstance);
+    }
     let reference = match (&new.reference, alias) {
         (None, _) | (_, None) => None,
         (Some(reference), Some(alias)) => {
@@ -594,7 +600,10 @@ pub fn update(reference: Reference, update: ReferenceUpdate, now: Timestamp) -> 
     Reference {
         owned: update.owned.unwrap_or(reference.owned),
         told_to_own: update.owned.unwrap_or(reference.told_to_own),
-        tags: update.tags.unwrap_or(reference.tags),
+        tags: match update.tags {
+            Some(tags) => orders::still_of_instance(&reference, tags),
+            None => reference.tags,
+        },
         updated_at: now,
         revision: reference.revision + 1,
         ..reference

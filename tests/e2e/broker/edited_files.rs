@@ -123,20 +123,64 @@ async fn a_put_after_a_failed_deletion_brings_nothing_along(world: &World) {
     assert_eq!(shown["parameters"], json!({"retention": 7}));
 }
 
-/// What ARM has put under the aliases of an instance is not deleted by making the instance.
-#[apply(on_every_store)]
-async fn a_new_instance_deletes_nothing(world: &World) {
-    logs(world, "other", json!({})).await;
-    let group = "/planes/radius/local/resourceGroups/cf-space";
-    let tracked = format!("{group}/providers/AWS.Logs/LogGroup:reference/one:data");
-    let put =
-        json!({"trackedBy": tracked, "alias": "one:data", "properties": {"LogGroupName": "data"}});
+const SPACE: &str = "/planes/radius/local/resourceGroups/cf-space";
+
+/// Puts a log group with ARM, under an alias that begins as those of an instance do.
+async fn put_log_group(world: &World, alias: &str) -> String {
+    let tracked = format!("{SPACE}/providers/AWS.Logs/LogGroup:reference/{alias}");
+    let put = json!({"trackedBy": tracked, "properties": {"LogGroupName": "data"}});
     let path =
         "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.Logs/LogGroup/:put";
     world.call("POST", path, &put.to_string()).await.expect(201);
     world.settle().await;
+    tracked
+}
+
+/// What ARM has put under the aliases of an instance is no order's: neither a creation nor an update nor a deletion takes it away.
+#[apply(on_every_store)]
+async fn an_order_leaves_alone_what_no_order_has_made(world: &World) {
+    logs(world, "other", json!({})).await;
+    let tracked = put_log_group(world, "one:data").await;
     logs(world, "one", json!({})).await;
     assert_eq!(live(world, "AWS::Logs::LogGroup").len(), 3);
+    let patch = json!({"service_id": "logs-service", "parameters": {"retention": 14},
+        "context": {"platform": "cloudfoundry", "instance_name": "renamed"}});
+    assert_eq!(
+        change(world, "PATCH", &at("one"), &patch).await,
+        succeeded()
+    );
+    assert_eq!(live(world, "AWS::Logs::LogGroup").len(), 3);
+    let path = format!("{tracked}?api-version=2023-10-01-preview");
+    let left = world.call("GET", &path, "").await.expect(200);
+    assert_eq!(left.body.get("tags"), None, "{}", left.text);
+    let path = format!("{}?service_id=logs-service&plan_id=logs-small", at("one"));
+    change(world, "DELETE", &path, &Value::Null).await;
+    let left = live(world, "AWS::Logs::LogGroup");
+    assert_eq!(left.len(), 2, "{left:?}");
+    world
+        .call(
+            "GET",
+            &format!("{tracked}?api-version=2023-10-01-preview"),
+            "",
+        )
+        .await
+        .expect(200);
+}
+
+/// A creation that would take over what ARM has put fails.
+#[apply(on_every_store)]
+async fn an_order_takes_over_no_reference(world: &World) {
+    logs(world, "other", json!({})).await;
+    put_log_group(world, "one:group").await;
+    let put = order("logs-service", "logs-small", json!({}));
+    let failed = change(world, "PUT", &at("one"), &put).await;
+    assert_eq!(failed["state"], "failed", "{failed}");
+    let description = failed["description"].as_str().expect("a description");
+    assert!(
+        description.contains("not made by the service instance"),
+        "{failed}"
+    );
+    assert_eq!(world.calls("UpdateResource"), 0);
 }
 
 /// A resource of another name in the files is another one. What it would adopt is kept as it is.

@@ -13,6 +13,7 @@ use ucp_model::{
 use ucp_offerings::{Edge, Resource};
 use ucp_set::{Declarations, DeclaredMember, renamed};
 use ucp_store::PlaceOrder;
+use ucp_store::rules::is_of_instance;
 
 use super::refused::first_cause;
 use super::{Ordered, ServiceRejection, ServiceRequest};
@@ -303,14 +304,16 @@ impl App {
         }
     }
 
-    /// Returns the references of an instance and its bindings.
+    /// Returns the references of an instance and its bindings: those that its orders have made, and those that own nothing.
     pub(super) async fn references_of(
         &self,
         instance: &InstanceId,
         group: &GroupId,
     ) -> Result<Vec<Reference>, ServiceRejection> {
         let references = self.parts.store.list_service_references(group, instance);
-        references.await.map_err(ServiceRejection::of_store)
+        let mut references = references.await.map_err(ServiceRejection::of_store)?;
+        references.retain(|it| !it.owned || is_of_instance(&it.id, &it.tags, instance));
+        Ok(references)
     }
 
     /// Places an order that does something in AWS, and waits for its end if the platform does not poll.

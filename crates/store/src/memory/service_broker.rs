@@ -151,7 +151,7 @@ impl Tables {
         let references = self.references_of_instance(group, id).into_iter();
         let tagged = references.filter_map(|reference| {
             let tags = order.tags.iter().map(|(key, value)| (key, value));
-            rules::tagged(&reference, tags, order.placed_at).transpose()
+            rules::tagged(&reference, id, tags, order.placed_at).transpose()
         });
         tagged.collect()
     }
@@ -193,7 +193,7 @@ impl Tables {
 
     fn references_of_instance(&self, group: &GroupId, instance: &InstanceId) -> Vec<Reference> {
         let references = self.references_of(group).into_iter();
-        let of_instance = references.filter(|it| rules::is_of_instance(&it.id, instance));
+        let of_instance = references.filter(|it| rules::is_called_after(&it.id, instance));
         of_instance.collect()
     }
 

@@ -14,6 +14,10 @@ use ucp_model::{
 use super::ended_at;
 use crate::{BINDINGS_MAX, Error, NewWork, PlaceOrder};
 
+/// The tags that say which instance a reference is of.
+const PLATFORM: &str = "osb-platform";
+const INSTANCE: &str = "osb-instance";
+
 /// Returns the order that an apply to accept carries out, if it does.
 pub fn order_of(task: &Task) -> Option<&Order> {
     match task {
@@ -114,27 +118,49 @@ pub fn gone_with_instance(
 /// Returns the instance that a reference with these tags belongs to, if it does.
 pub fn instance_of(reference: &ReferenceId, tags: &BTreeMap<String, String>) -> Option<InstanceId> {
     let instance = InstanceId {
-        platform: tags.get("osb-platform")?.clone(),
-        instance: tags.get("osb-instance")?.clone(),
+        platform: tags.get(PLATFORM)?.clone(),
+        instance: tags.get(INSTANCE)?.clone(),
     };
-    is_of_instance(reference, &instance).then_some(instance)
+    is_called_after(reference, &instance).then_some(instance)
 }
 
-/// Returns whether a reference is one of the instance or of its bindings.
-pub fn is_of_instance(reference: &ReferenceId, instance: &InstanceId) -> bool {
+/// Returns whether an order of the instance has made a reference with these tags, for itself or one of its bindings.
+pub fn is_of_instance(
+    reference: &ReferenceId,
+    tags: &BTreeMap<String, String>,
+    instance: &InstanceId,
+) -> bool {
+    instance_of(reference, tags).is_some_and(|of| of.key() == instance.key())
+}
+
+/// Returns new tags of a reference. They leave it of the instance that it is of.
+pub(super) fn still_of_instance(
+    reference: &Reference,
+    mut tags: BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
+    if instance_of(&reference.id, &reference.tags).is_some() {
+        let of = [PLATFORM, INSTANCE].map(|name| (name.to_owned(), reference.tags[name].clone()));
+        tags.extend(of);
+    }
+    tags
+}
+
+/// Returns whether the alias of a reference begins as those of the instance and its bindings do.
+pub fn is_called_after(reference: &ReferenceId, instance: &InstanceId) -> bool {
     let prefix = instance.alias_prefix().to_lowercase();
     reference.alias.to_lowercase().starts_with(&prefix)
 }
 
-/// Returns a reference with these tags besides those that it has; `None` if it has them.
+/// Returns a reference of the instance with these tags besides those that it has; `None` if it has them, or is of no instance.
 pub fn tagged<'a>(
     reference: &Reference,
+    instance: &InstanceId,
     tags: impl IntoIterator<Item = (&'a String, &'a String)>,
     now: Timestamp,
 ) -> Result<Option<Reference>, Error> {
     let tags = with_tags(&reference.tags, tags)?;
-    let is_same = tags == reference.tags;
-    Ok((!is_same).then(|| Reference {
+    let is_due = tags != reference.tags && is_of_instance(&reference.id, &reference.tags, instance);
+    Ok(is_due.then(|| Reference {
         tags,
         updated_at: now,
         revision: reference.revision + 1,
