@@ -183,6 +183,9 @@ pub struct Order {
     /// The operation that must have ended before it begins: a creation that is cancelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<OperationId>,
+    /// When it gives up reading, if that is all that it does: the platform does not wait longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads_until: Option<Timestamp>,
     /// The person at whose request the platform has ordered it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub originator: Option<Originator>,

@@ -477,6 +477,54 @@ fn deletes_come_last_each_after_what_refers_to_it() {
     assert_eq!(states(finished(&last)), expected);
 }
 
+/// A platform waits for what only reads, and no longer than it says.
+#[test]
+fn an_order_that_only_reads_ends_in_time() {
+    let reads = |until: Option<Timestamp>| {
+        let task = Task::Apply(Application {
+            members: vec![],
+            has_outputs: true,
+            plan: None,
+            deployment: None,
+            order: Some(Box::new(Order {
+                reads_until: until,
+                ..order(ChangeKind::Create)
+            })),
+        });
+        let mut work = GroupWork::new(GroupId::new("local", "rg").unwrap(), task, 0);
+        let late = Failure::new("Throttling", "Slow down.");
+        let unread = Survey {
+            outputs: Some(Err(Refusal::Later(late))),
+            ..Survey::default()
+        };
+        let mut now = at(10);
+        while let Next::Wait(moved) = group::decide(&work, false, &unread, now).next {
+            now = moved.due_at;
+            work = moved.of(&work, 0);
+        }
+        now.since(at(10)).as_secs()
+    };
+    assert_eq!(reads(None), 30);
+    assert_eq!(reads(Some(at(20))), 6);
+    assert_eq!(reads(Some(at(11))), 0);
+    assert_eq!(reads(Some(at(600))), 30);
+}
+
+fn order(kind: ChangeKind) -> Order {
+    Order {
+        kind,
+        instance: InstanceId {
+            platform: "cf".to_owned(),
+            instance: "one".to_owned(),
+        },
+        binding: None,
+        tags: BTreeMap::new(),
+        after: None,
+        reads_until: None,
+        originator: None,
+    }
+}
+
 /// Nothing is deleted for those of them that own nothing, so nothing has to go before them.
 #[test]
 fn an_order_forgets_the_other_references_of_a_resource_before_it_deletes_that() {
@@ -486,17 +534,7 @@ fn an_order_forgets_the_other_references_of_a_resource_before_it_deletes_that() 
         member("twin", MemberGoal::Delete, &[0, 1]),
     ]);
     if let Task::Apply(application) = &mut work.task {
-        application.order = Some(Box::new(Order {
-            kind: ChangeKind::Delete,
-            instance: InstanceId {
-                platform: "cf".to_owned(),
-                instance: "one".to_owned(),
-            },
-            binding: None,
-            tags: BTreeMap::new(),
-            after: None,
-            originator: None,
-        }));
+        application.order = Some(Box::new(order(ChangeKind::Delete)));
     }
     let twin = Reference {
         identifier: Some(Identifier::new("vpc")),

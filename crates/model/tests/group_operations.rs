@@ -163,6 +163,7 @@ fn declared(alias: &str, live: Value, declared: Value) -> Reference {
             unconfirmed: BTreeSet::new(),
             shown: BTreeMap::new(),
             is_seen: true,
+            is_made: false,
         }),
         ..owned(alias, live)
     }

@@ -98,6 +98,7 @@ pub(super) fn ordering(instance: InstanceId, binding: Option<&str>) -> Applicati
         binding: binding.map(str::to_owned),
         tags: BTreeMap::new(),
         after: None,
+        reads_until: None,
         originator: None,
     };
     Application {

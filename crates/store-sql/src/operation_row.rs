@@ -241,6 +241,7 @@ mod tests {
             binding: None,
             tags: BTreeMap::new(),
             after: None,
+            reads_until: None,
             originator: None,
         };
         let found = [None, Some(Box::new(order))].map(|order| {

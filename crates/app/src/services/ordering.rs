@@ -334,6 +334,8 @@ impl App {
         self.parts.accounts.verify(&request.platform.scope).await?;
         let mut tags = order.tags.clone();
         tags.extend(order.own_tags.clone());
+        let only_reads = works.members.is_empty();
+        let reads_until = only_reads.then(|| self.parts.clock.now().after(request.sync_wait));
         let application = Application {
             members: works.members,
             has_outputs: !works.outputs.is_empty(),
@@ -345,6 +347,7 @@ impl App {
                 binding: order.binding.clone(),
                 tags,
                 after: order.cancels,
+                reads_until,
                 originator: request.originator.clone(),
             })),
         };

@@ -283,6 +283,7 @@ fn order() -> PlaceOrder {
             binding: Some(binding.binding.clone()),
             tags: BTreeMap::new(),
             after: None,
+            reads_until: None,
             originator: None,
         })),
     };

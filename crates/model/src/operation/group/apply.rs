@@ -503,12 +503,19 @@ impl<'a> Step<'a> {
         self.child(member)?.work.resource()?.identifier.as_ref()
     }
 
-    /// Returns how often outputs are read at most. Somebody waits for what only reads.
-    fn reads_max(&self) -> u32 {
-        match self.application.members.is_empty() {
+    /// Returns whether outputs are read again after so many tries. Somebody waits for what only reads.
+    fn reads_again(&self, tries: u32) -> bool {
+        let max = match self.application.members.is_empty() {
             true => READS_ALONE_MAX,
             false => READ_TRIES_MAX,
-        }
+        };
+        let until = self
+            .application
+            .order
+            .as_ref()
+            .and_then(|order| order.reads_until);
+        let next = self.now.after(read_pause(tries));
+        tries < max && until.is_none_or(|until| next <= until)
     }
 
     /// Cancels what has not begun.
@@ -575,7 +582,7 @@ impl<'a> Step<'a> {
                     )
                 }
                 (true, Some(Err(Refusal::Busy | Refusal::Later(_))))
-                    if self.operation.output_tries + 1 < self.reads_max() =>
+                    if self.reads_again(self.operation.output_tries + 1) =>
                 {
                     let output_tries = self.operation.output_tries + 1;
                     return Decision {
