@@ -573,6 +573,49 @@ async fn a_planned_replacement_gives_up_what_others_stand_for(world: &World) {
     assert_eq!(world.calls("DeleteResource"), 0);
 }
 
+/// Whatever the request names: the plan has shown that others keep the resource, or that it is given up to them.
+#[apply(on_every_store)]
+async fn a_planned_delete_takes_nothing_from_others(world: &World) {
+    let by_name =
+        format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{BUCKET}/data");
+    let a = tracked_by(BUCKET, "a");
+    for door in ["plan", "alias", "name", "reference"] {
+        shared(world).await;
+        let carry_out = async |on_shared: &str| {
+            let path = format!("{GROUP}/:whatIf?{API_VERSION}");
+            let gone = json!({"alias": "a", "type": BUCKET, "delete": true, "onShared": on_shared});
+            let set = json!({"scope": format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}"),
+                "resources": [gone]});
+            let told = world.call("POST", &path, &set.to_string()).await;
+            let plan = told.expect(200).body["properties"]["planId"].clone();
+            let id = plan.as_str().expect("a plan");
+            let reply = match door {
+                "plan" => world.post(BUCKET, "delete", &json!({"planId": id})).await,
+                "alias" => {
+                    let body = json!({"planId": id, "trackedBy": a});
+                    world.post(BUCKET, "delete", &body).await
+                }
+                _ => {
+                    let path = if door == "name" { &by_name } else { &a };
+                    let path = format!("{path}?{API_VERSION}&planId={id}");
+                    world.call("DELETE", &path, "").await
+                }
+            };
+            world.settle().await;
+            reply
+        };
+        refused(&carry_out("refuse").await, &[tracked_by(BUCKET, "b")]);
+        let reply = carry_out("release").await;
+        let status = world.status(&reply).await;
+        assert_eq!(status["status"], "Succeeded", "{door}: {status}");
+        assert_eq!(world.live(LIVE), ["data"], "{door}");
+        assert_eq!(world.calls("DeleteResource"), 0, "{door}");
+        assert_eq!(owners(world).await, [("b".to_owned(), true)], "{door}");
+        release(world, "b").await.expect(200);
+        world.vanish(LIVE, "data");
+    }
+}
+
 /// What is not known when it is planned contradicts nobody yet.
 #[apply(on_every_store)]
 async fn a_value_that_is_not_known_yet_is_no_contradiction(world: &World) {

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 use ucp_access::Right;
-use ucp_model::operation::{Kind, Options, Verdict, WhenShared};
+use ucp_model::operation::{Kind, OnShared, Options, Verdict, WhenShared};
 use ucp_model::{Operation, PlanId, Reference, ReferenceId, Scope, Target, TypeName};
 use ucp_schema::ResourceSchema;
 use ucp_store::{Forgotten, NewOperation, NewWork, RecordedAlias};
@@ -55,8 +55,7 @@ impl App {
                 type_name: &delete.type_name,
                 resource: &delete.resource,
             };
-            let planned = self.carry_out_delete(planned, WhenShared::Delete, &schema, caller);
-            return Box::pin(planned).await;
+            return Box::pin(self.carry_out_delete(planned, &schema, caller)).await;
         }
         let (reference, identifier) = match delete.resource {
             Selector::Name(name) => (None, Some(named(&schema, &name)?)),
@@ -76,11 +75,11 @@ impl App {
         accepted.map_err(|refused| refused.shown_to(caller))
     }
 
-    /// Deletes the AWS resource of a reference, as it was planned.
+    /// Deletes the AWS resource of a reference, as it was planned. Whatever the request names, the plan says what becomes of what
+    /// other references stand for: that was shown.
     async fn carry_out_delete(
         &self,
         planned: PlannedDelete<'_>,
-        when_shared: WhenShared,
         schema: &Arc<ResourceSchema>,
         caller: &Caller,
     ) -> Result<DeleteOutcome, Rejection> {
@@ -89,6 +88,10 @@ impl App {
             scope: planned.member.scope.clone(),
             reference: Some(reference),
             identifier: None,
+        };
+        let when_shared = match planned.member.on_shared {
+            OnShared::Refuse => WhenShared::Refuse,
+            OnShared::Release => WhenShared::Forget,
         };
         let how = (when_shared, Some(&planned));
         let accepted = Box::pin(self.accept_delete(subject, how, schema, caller));
@@ -123,8 +126,7 @@ impl App {
             type_name: &id.type_name,
             resource: &resource,
         };
-        let planned = self.carry_out_delete(planned, WhenShared::Refuse, &schema, caller);
-        Box::pin(planned).await
+        Box::pin(self.carry_out_delete(planned, &schema, caller)).await
     }
 
     /// Deletes a reference, and its AWS resource if it owns it.
@@ -180,6 +182,9 @@ impl App {
             work.when_shared = when_shared;
             // It may have been given up since it was looked at.
             work.forgets_unowned = planned.is_none() && when_shared == WhenShared::Refuse;
+        }
+        if let (WhenShared::Forget, Some(id)) = (when_shared, &reference) {
+            Box::pin(self.note_heir(&mut new, id, caller)).await?;
         }
         let target = target.as_ref().map(|identifier| Target {
             scope: &scope,

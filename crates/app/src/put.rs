@@ -367,8 +367,8 @@ impl App {
         Ok(())
     }
 
-    /// Notes who comes to own what the put replaces, if it gives that up to others.
-    async fn note_heir(
+    /// Notes who comes to own what a put replaces, or a delete leaves alone, if it gives that up to others.
+    pub(crate) async fn note_heir(
         &self,
         new: &mut NewOperation,
         id: &ReferenceId,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_look::{LiveBasis, PlanBasis, PlannedMember, PlannedStep};
-use ucp_model::operation::{Kind, Options, Presence};
+use ucp_model::operation::{Kind, OnShared, Options, Presence};
 use ucp_model::{Failure, Fault, Identifier, Reference, Scope, Warning};
 use ucp_plan::{Action, Known, Plan, deltas, settled};
 use ucp_schema::{IdentifierOutcome, ResourceSchema, unknown_pointers};
@@ -177,6 +177,7 @@ fn told(put: Asked, foreseen: Foreseen, view: View) -> Foresight {
         name: put.name.clone(),
         identifier: None,
         put: Some(put.options),
+        on_shared: OnShared::default(),
         step: PlannedStep::Nothing,
         is_remembered: match &prospect {
             Prospect::Seen(Outlook::Nothing(nothing)) => nothing.is_remembered(),

@@ -358,6 +358,7 @@ mod tests {
             name: None,
             identifier: None,
             put: declared.map(|_| ucp_model::operation::Options::default()),
+            on_shared: ucp_model::operation::OnShared::default(),
             step: step(&planned.outcome).unwrap(),
             is_remembered: false,
             basis: PlanBasis {

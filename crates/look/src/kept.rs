@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
-use ucp_model::operation::{Options, Presence};
+use ucp_model::operation::{OnShared, Options, Presence};
 use ucp_model::{
     Baseline, Detail, ErrorCode, Failure, Identifier, Reference, ReferenceId, Scope, Target,
     TypeName, json,
@@ -63,6 +63,9 @@ pub struct PlannedMember {
     /// The options of its put; `None` for a delete.
     #[serde(default)]
     pub put: Option<Options>,
+    /// What becomes of a delete if other references stand for the resource. An earlier version did not note it: it is refused.
+    #[serde(default, skip_serializing_if = "OnShared::refuses")]
+    pub on_shared: OnShared,
     /// What is done.
     pub step: PlannedStep,
     /// Whether its reference remembers all that a put would write, if nothing is done to the resource.

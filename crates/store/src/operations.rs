@@ -135,7 +135,9 @@ impl NewOperation {
     /// Returns whether it gives up to others what its group may protect, and the caller may not approve plans of that.
     pub fn lowers_protection(&self) -> bool {
         let gives_up_shared = match &self.work {
-            NewWork::Resource(work) => work.options.gives_up_shared(),
+            NewWork::Resource(work) => {
+                work.options.gives_up_shared() || work.when_shared == WhenShared::Forget
+            }
             NewWork::Group {
                 task: Task::Apply(application),
                 ..

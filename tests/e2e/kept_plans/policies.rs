@@ -399,6 +399,9 @@ async fn what_is_protected_is_given_up_by_who_may_approve(kind: StoreKind) {
     };
     let refused = put_giving_up("other").await.expect(403);
     assert_eq!(refused.code(), "AuthorizationFailed", "{}", refused.text);
+    let delete = format!("{scope}/providers/{LOGS}/:delete?{API}");
+    let refused = super::call_as(&world, "con", "POST", &delete, own).await;
+    assert_eq!(refused.expect(403).code(), "AuthorizationFailed");
     // What changes nothing gives up nothing.
     put_giving_up("logs").await.expect(200);
     policy("approved").await;

@@ -2,8 +2,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use tokio::time::Instant;
+use ucp_model::operation::GroupWork;
 use ucp_model::operation::group::{Application, ApplyMember, GroupState, MemberGoal, Task};
-use ucp_model::operation::{GroupWork, OnShared};
 use ucp_model::{Ended, GroupId, PlanUse, Reference, ResourceGroup, Scope};
 use ucp_seal::AssociatedData;
 use ucp_set::{Declarations, DeclaredMember, resolve};
@@ -242,10 +242,7 @@ pub(crate) fn applied(member: &JudgedMember, is_unchanged: bool) -> ApplyMember 
             JudgedGoal::Delete(_) => MemberGoal::Delete,
             JudgedGoal::DeleteOwned(created_at, _) => MemberGoal::DeleteOwned(*created_at),
         },
-        on_shared: match &member.goal {
-            JudgedGoal::Put(_) => OnShared::default(),
-            JudgedGoal::Delete(on_shared) | JudgedGoal::DeleteOwned(_, on_shared) => *on_shared,
-        },
+        on_shared: member.on_shared(),
         depends_on: member.depends_on.clone(),
         is_unchanged,
         is_compared: false,

@@ -88,6 +88,14 @@ impl JudgedMember {
         }
     }
 
+    /// Returns what becomes of its delete if other references stand for the resource.
+    pub(crate) fn on_shared(&self) -> OnShared {
+        match &self.goal {
+            JudgedGoal::Put(_) => OnShared::default(),
+            JudgedGoal::Delete(on_shared) | JudgedGoal::DeleteOwned(_, on_shared) => *on_shared,
+        }
+    }
+
     /// Returns where an error about it is: its place, or its reference if the set does not list it.
     pub(crate) fn target(&self) -> String {
         match self.place.is_empty() {

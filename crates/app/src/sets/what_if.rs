@@ -257,6 +257,7 @@ impl App {
             name: None,
             identifier: None,
             put: None,
+            on_shared: member.on_shared(),
             step: PlannedStep::Nothing,
             is_remembered: reference.is_none(),
             basis: PlanBasis::of(None, fingerprint, LiveBasis::Absent),

@@ -32,7 +32,7 @@ pub fn shared_elsewhere(
             target: None,
         });
     }
-    let message = "Other references stand for the resource, which they would lose. It was neither deleted nor replaced. Delete those references first, which leaves the resource alone if they do not own it. Or give it up under this alias: POST to the :release of the reference, or send onShared release with the set, with the put, or with a POST to the :delete of the group. To delete it for all of them, name it: DELETE it by its AWS name.";
+    let message = "Other references stand for the resource, which they would lose. It was neither deleted nor replaced. Delete those references first, which leaves the resource alone if they do not own it. Or give it up under this alias: POST to the :release of the reference, or send onShared release with the set, with the put, or with a POST to the :delete of the group. To delete it for all of them, name it: DELETE it by its AWS name, without a plan.";
     Failure::new(ErrorCode::Conflict, message).with_details(details)
 }
 
