@@ -226,21 +226,60 @@ async fn a_set_does_not_delete_what_a_create_of_it_has_met(world: &World) {
     assert_eq!(world.calls("DeleteResource"), 0);
 }
 
-/// What another one stands for that the set neither declares nor deletes.
+/// What another one stands for that the set neither declares nor deletes. The rest of the set is not begun either.
 #[apply(on_every_store)]
-async fn a_set_does_not_delete_what_others_stand_for(world: &World) {
+async fn a_set_does_not_take_away_what_others_stand_for(world: &World) {
     shared(world).await;
     shared_elsewhere(world).await;
-    let gone = json!([{"alias": "a", "type": BUCKET, "delete": true}]);
-    let reply = apply(world, gone, "Incremental").await;
-    let error = world.status(&reply).await;
+    let others = [elsewhere("c"), tracked_by(BUCKET, "b")];
+    let new = json!({"alias": "new", "type": BUCKET, "properties": {"BucketName": "new"}});
+    let gone = json!({"alias": "a", "type": BUCKET, "delete": true});
+    let replaced = |policy: &str| {
+        json!({"alias": "a", "type": BUCKET, "properties": {"BucketName": "data2"},
+            "replacementPolicy": policy})
+    };
+    for (member, mode) in [
+        (Some(gone), "Incremental"),
+        (None, "Complete"),
+        (Some(replaced("createBeforeDelete")), "Incremental"),
+        (Some(replaced("deleteBeforeCreate")), "Incremental"),
+    ] {
+        let resources = member.iter().chain([&new]).cloned().collect();
+        let reply = apply(world, resources, mode).await;
+        refused(&reply, &others);
+        assert!(reply.text.contains("a: stands for"), "{}", reply.text);
+        assert_eq!(world.live(LIVE), ["data"], "{member:?}");
+        // The what-if warns of it, and its plan does no more.
+        let path = format!("{GROUP}/:whatIf?{API_VERSION}");
+        let set = json!({"scope": format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}"),
+            "mode": mode, "resources": member.iter().chain([&new]).collect::<Vec<_>>()});
+        let told = world.call("POST", &path, &set.to_string()).await;
+        let plan = json!({"planId": told.expect(200).body["properties"]["planId"]});
+        let path = format!("{GROUP}/:apply?{API_VERSION}");
+        refused(&world.call("POST", &path, &plan.to_string()).await, &others);
+    }
+}
+
+/// Who has come to stand for it since the set was accepted keeps it too.
+#[apply(on_every_store)]
+async fn a_set_does_not_delete_what_others_have_come_to_stand_for(world: &World) {
+    world.put_and_settle(BUCKET, "a", bucket()).await;
+    let path = format!("{GROUP}/:apply?{API_VERSION}");
+    let new = json!({"alias": "new", "type": BUCKET, "properties": {"BucketName": "new"}});
+    let body = json!({"scope": format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}"),
+        "mode": "Complete", "resources": [new]});
+    // The delete comes last.
+    let reply = world.call("POST", &path, &body.to_string()).await;
+    shared_elsewhere(world).await;
+    world.settle().await;
+    let error = world.status(&reply.expect(202)).await;
     let text = error.to_string();
     assert!(text.contains("ResourceShared"), "{text}");
     assert!(
         !text.contains("other/"),
         "groups of others are not named: {text}"
     );
-    assert_eq!(world.live(LIVE), ["data"]);
+    assert_eq!(world.live(LIVE), ["data", "new"]);
     assert_eq!(world.calls("DeleteResource"), 0);
 }
 
@@ -321,14 +360,7 @@ async fn a_set_gives_up_what_others_stand_for(world: &World) {
                 json!({"scope": scope, "resources": [{"alias": alias, "type": BUCKET, "delete": true}]})
             }
         };
-        let reply = send(body.clone()).await;
-        assert!(
-            world
-                .status(&reply)
-                .await
-                .to_string()
-                .contains("ResourceShared")
-        );
+        refused(&send(body.clone()).await, &[elsewhere("c")]);
         body["onShared"] = json!("release");
         let reply = send(body).await;
         let status = world.status(&reply).await;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use ucp_look::{compared_with, contradicted};
-use ucp_model::{Reference, ReferenceId, Target, Warning};
+use ucp_look::{PlannedMember, PlannedStep, compared_with, contradicted};
+use ucp_model::operation::shared_elsewhere;
+use ucp_model::{Detail, Reference, ReferenceId, Target, Warning};
 use ucp_schema::{Declaration, ResourceSchema};
 
 use crate::changes::{ChangeKind, ResourceChange};
@@ -14,7 +15,72 @@ const REFERENCES_MAX: usize = 10_000;
 /// How many of them a warning names.
 const NAMED_MAX: usize = 5;
 
+/// An AWS resource that a member of a set takes away, unless others stand for it: it deletes it, or replaces it.
+pub(crate) struct Taken {
+    /// The name of the member in the set.
+    pub(crate) name: String,
+    /// The references that it has now, and when the set is applied.
+    pub(crate) own: Vec<ReferenceId>,
+    /// The key of the resource.
+    pub(crate) target: String,
+}
+
+impl Taken {
+    /// Returns what a member of a plan takes away.
+    pub(crate) fn by(member: &PlannedMember) -> Option<Self> {
+        let takes = match (member.step, member.put) {
+            (PlannedStep::Delete, _) => member.on_shared.refuses(),
+            (PlannedStep::Replace, Some(put)) => {
+                let mapping = member.basis.mapping.as_ref();
+                put.on_shared.refuses() && mapping.is_some_and(|mapping| mapping.owned)
+            }
+            (PlannedStep::Replace, None)
+            | (PlannedStep::Nothing | PlannedStep::Create | PlannedStep::Update, _) => false,
+        };
+        let own = [member.reference.clone(), member.moved_from.clone()];
+        let target = member.changed().filter(|_| takes)?;
+        Some(Self {
+            name: member.reference.as_ref()?.alias.clone(),
+            own: own.into_iter().flatten().collect(),
+            target: target.key(),
+        })
+    }
+}
+
 impl App {
+    /// Refuses a set that takes resources away from other references, which stay. Who comes to stand for one later is judged with the
+    /// member.
+    pub(crate) async fn refuse_taken(
+        &self,
+        taken: Vec<Taken>,
+        caller: &Caller,
+    ) -> Result<(), Rejection> {
+        if taken.is_empty() {
+            return Ok(());
+        }
+        let targets: Vec<String> = taken.iter().map(|it| it.target.clone()).collect();
+        let mut others = self.others_of(&targets).await?;
+        let may_be_named = |other: &ReferenceId| caller.reads_group(&other.group);
+        let mut details = Vec::new();
+        for Taken { name, own, target } in taken {
+            let own: Vec<String> = own.iter().map(ReferenceId::key).collect();
+            let mut others = others.remove(&target).unwrap_or_default();
+            others.retain(|other| !own.contains(&other.key()));
+            let shared = shared_elsewhere(&others, may_be_named).details;
+            details.extend(shared.into_iter().map(|detail| Detail {
+                message: format!("{name}: {}", detail.message),
+                ..detail
+            }));
+        }
+        match details.is_empty() {
+            true => Ok(()),
+            false => {
+                let failure = shared_elsewhere(&[], may_be_named);
+                Err(Rejection::Conflict(failure.with_details(details)))
+            }
+        }
+    }
+
     /// Refuses the put that makes a second reference to a resource and contradicts the others. Returns how many of these there are.
     pub(crate) async fn judge_second(
         &self,
@@ -54,12 +120,7 @@ impl App {
             return Ok(());
         }
         let asked: Vec<String> = keys.keys().cloned().collect();
-        let mut others: BTreeMap<String, Vec<ReferenceId>> = BTreeMap::new();
-        for reference in self.references_to(&asked).await? {
-            if let Some(target) = reference.target().map(|target| target.key()) {
-                others.entry(target).or_default().push(reference.id);
-            }
-        }
+        let mut others = self.others_of(&asked).await?;
         for (key, indexes) in keys {
             let all = others.remove(&key).unwrap_or_default();
             for index in indexes {
@@ -74,6 +135,20 @@ impl App {
             }
         }
         Ok(())
+    }
+
+    /// Returns the references to AWS resources, by the keys of these.
+    async fn others_of(
+        &self,
+        targets: &[String],
+    ) -> Result<BTreeMap<String, Vec<ReferenceId>>, Rejection> {
+        let mut others: BTreeMap<String, Vec<ReferenceId>> = BTreeMap::new();
+        for reference in self.references_to(targets).await? {
+            if let Some(target) = reference.target().map(|target| target.key()) {
+                others.entry(target).or_default().push(reference.id);
+            }
+        }
+        Ok(others)
     }
 
     async fn references_to(&self, targets: &[String]) -> Result<Vec<Reference>, Rejection> {

@@ -35,7 +35,9 @@ pub use self::orders::{
     Concerned, concerned, ended_order, gone_with_instance, instance_of, is_called_after,
     is_of_instance, kept, may_leave_some, order_of, placed, refuse_many_bindings, tagged,
 };
-pub use self::others::{Made, Others, heir_of, inherited, judge_others, judge_second, share};
+pub use self::others::{
+    Made, Others, heir_of, inherited, judge_others, judge_second, share, takes_away,
+};
 pub use self::places::{places_to_judge, refuse_elsewhere};
 pub use self::plans::{
     begins_change, ended_plan, is_change, judge_forgetting, judge_operation, judge_policy,

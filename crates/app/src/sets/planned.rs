@@ -23,6 +23,7 @@ use crate::plan_in_hand::{
     DeclaredPlan, PlanInHand, first_other, is_same_declaration, known_by_now,
 };
 use crate::planned_put::referred_changed;
+use crate::sharing::Taken;
 use crate::what_if::LOOKING_TIME;
 use crate::{App, BeyondRate, Caller, Rejection};
 
@@ -88,6 +89,8 @@ impl App {
             Err(refused) => return Err(self.refused_under(PlanUse::whole(id), refused).await),
         };
         self.judge_policies(&plan).await?;
+        let taken = plan.members.iter().filter_map(Taken::by).collect();
+        self.refuse_taken(taken, caller).await?;
         let members = application.members.into_iter().zip(&plan.members);
         let members: Vec<ApplyMember> = members
             .zip(compared)

@@ -6,9 +6,10 @@ use futures_util::stream::{self, FuturesUnordered};
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde_json::Value;
 use tokio::time::Instant;
-use ucp_model::operation::ResourceWork;
+use ucp_model::operation::{OnShared, ResourceWork};
 use ucp_model::{Failure, GroupId, Identifier, Reference, ReferenceId, Target};
 use ucp_set::{Link, links, resolve};
+use ucp_store::rules::takes_away;
 
 use super::judging::{JudgedGoal, JudgedMember};
 use super::obstacle::{Obstacle, placed, refused_elsewhere};
@@ -16,6 +17,7 @@ use crate::declaring::Purpose;
 use crate::looking::Outlook;
 use crate::put::Prospect;
 use crate::settling::Nothing;
+use crate::sharing::Taken;
 use crate::{App, Caller, PutResource, Rejection};
 
 /// How many members a request looks at at once.
@@ -34,7 +36,9 @@ enum Shown {
     Unchanged(Seen, Box<Nothing>),
     /// It would be changed, which the policy of another group does not take.
     Refused(Failure),
-    /// Neither, or it is not known.
+    /// Its AWS resource, which has this key, would be deleted or replaced, unless others stand for it.
+    Taken(String),
+    /// None of these, or it is not known.
     Open,
 }
 
@@ -50,7 +54,7 @@ pub(crate) fn value_of(seen: &AllSeen, link: &Link) -> Option<Value> {
 impl App {
     /// Looks at the members, as long as there is time, each after those that it depends on. Returns the indexes of those
     /// with nothing to do, and what was seen. What depends on a change is not looked at: it is judged after that. Refuses
-    /// changes that the policies of other groups do not take. If there are none, what the references of the members with
+    /// changes that the policies of other groups do not take, and those that other references would lose a resource by. If there are none, what the references of the members with
     /// nothing to do remember is written.
     pub(super) async fn unchanged(
         &self,
@@ -64,6 +68,7 @@ impl App {
         let mut begun = vec![false; members.len()];
         let mut seen = self.outside(members, outputs, deadline).await?;
         let mut refused = BTreeMap::new();
+        let mut taken = BTreeMap::new();
         let mut nothings = Vec::new();
         let mut looks = FuturesUnordered::new();
         loop {
@@ -87,8 +92,8 @@ impl App {
                 unchanged[index] = put.is_none() && reference.is_none();
                 looks.push(async move {
                     let look = match put {
-                        Some(put) => self.seen_put(put, caller, deadline).await,
-                        None => self.seen_delete(reference).await,
+                        Some(put) => self.seen_put(put, reference, caller, deadline).await,
+                        None => self.seen_delete(reference, member.on_shared()).await,
                     };
                     (index, look)
                 });
@@ -105,11 +110,21 @@ impl App {
                 Shown::Refused(failure) => {
                     refused.insert(index, placed(&members[index].target(), failure));
                 }
+                Shown::Taken(target) => {
+                    let member = &members[index];
+                    let from = member.moved_from.as_ref().map(|from| &from.reference);
+                    let own = [Some(&member.reference), from].into_iter().flatten();
+                    let own = own.cloned().collect();
+                    let name = member.symbolic_name.clone();
+                    taken.insert(index, Taken { name, own, target });
+                }
                 Shown::Open => {}
             }
         }
         drop(looks);
         refused_elsewhere(refused.into_values().flatten().collect())?;
+        self.refuse_taken(taken.into_values().collect(), caller)
+            .await?;
         // Members come in the order in which they were found to be as declared, so after those that they depend on.
         let settled: Vec<(usize, bool)> = stream::iter(nothings)
             .map(|(index, nothing)| async move {
@@ -136,6 +151,7 @@ impl App {
     async fn seen_put(
         &self,
         put: PutResource,
+        reference: Option<&Reference>,
         caller: &Caller,
         deadline: Instant,
     ) -> Result<Shown, Rejection> {
@@ -145,8 +161,13 @@ impl App {
             Ok(Prospect::Seen(Outlook::Nothing(nothing))) => nothing,
             Ok(Prospect::Seen(Outlook::Change(change))) => {
                 let work = change.work.resource();
-                let target = work.and_then(ResourceWork::target);
-                return self.seen_change(target, change.work.group_id()).await;
+                let replaces = work.is_some_and(takes_away) && put.options.on_shared.refuses();
+                let target = match replaces {
+                    true => reference.and_then(Reference::target),
+                    false => work.and_then(ResourceWork::target),
+                };
+                let own = change.work.group_id();
+                return self.seen_change(target, own, replaces).await;
             }
             Ok(
                 Prospect::Create(_)
@@ -167,22 +188,30 @@ impl App {
         })
     }
 
-    async fn seen_delete(&self, reference: Option<&Reference>) -> Result<Shown, Rejection> {
+    async fn seen_delete(
+        &self,
+        reference: Option<&Reference>,
+        on_shared: OnShared,
+    ) -> Result<Shown, Rejection> {
         let target = reference.and_then(Reference::target);
         let own = reference.map(|reference| &reference.id.group);
-        self.seen_change(target, own).await
+        self.seen_change(target, own, on_shared.refuses()).await
     }
 
     async fn seen_change(
         &self,
         target: Option<Target<'_>>,
         own: Option<&GroupId>,
+        takes: bool,
     ) -> Result<Shown, Rejection> {
         let Some(target) = target else {
             return Ok(Shown::Open);
         };
-        let refused = self.refused_elsewhere(&target, own, false).await?;
-        Ok(refused.map_or(Shown::Open, Shown::Refused))
+        Ok(match self.refused_elsewhere(&target, own, false).await? {
+            Some(failure) => Shown::Refused(failure),
+            None if takes => Shown::Taken(target.key()),
+            None => Shown::Open,
+        })
     }
 
     /// Reads what a value refers to.

@@ -55,7 +55,7 @@ pub fn judge_others(operation: &Operation, others: &Others) -> Result<(), Error>
 
 /// Returns whether a put is about to delete a resource: one that its reference owns, and it replaces, or one that a failed create
 /// has left.
-fn takes_away(work: &ResourceWork) -> bool {
+pub fn takes_away(work: &ResourceWork) -> bool {
     match &work.replacing {
         Some(Replacing::OldFirst | Replacing::NewFirst { .. } | Replacing::OldLast { .. }) => {
             work.was_owned
