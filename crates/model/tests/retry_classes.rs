@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use ucp_model::operation::{
-    Action, Class, Course, IN_THE_WAY, Left, Problem, UNNAMED_QUEUE, retry_class,
+    Action, Class, Course, IN_PROGRESS, IN_THE_WAY, Left, Problem, UNNAMED_QUEUE, retry_class,
 };
 use ucp_model::{Exception, HandlerErrorCode};
 
@@ -118,18 +118,30 @@ deletes of the class `Queue` again itself, in its own order.
 
 AWS refuses an update with `ResourceConflict` both while another change is in progress and for what no time changes, such as
 an engine version that no upgrade leads to. So such an update is given up after IN_ALL, unless AWS's words name what is in
-the way. If it changes a conditional create-only property, and AWS names nothing, it fails at once, in AWS's words. Those
-that count are
+the way. If it changes a conditional create-only property, it fails at once, in AWS's words, unless they say that a change is in
+progress. These say so:
 
-WORDS
+IN_PROGRESS
+
+These name something else that is in the way:
+
+IN_THE_WAY
 
 | class | meaning | tries | time | delays |
 |---|---|---|---|---|
 ",
     );
-    let words = IN_THE_WAY.map(|words| format!("- \"{words}\"")).join("\n");
-    let in_all = duration(UNNAMED_QUEUE.as_secs());
-    page = page.replace("IN_ALL", &in_all).replace("WORDS", &words);
+    let list = |words: &[&str]| {
+        let words = words.iter().map(|words| format!("- \"{words}\""));
+        words.collect::<Vec<_>>().join("\n")
+    };
+    for (place, text) in [
+        ("IN_ALL", duration(UNNAMED_QUEUE.as_secs())),
+        ("IN_PROGRESS", list(&IN_PROGRESS)),
+        ("IN_THE_WAY", list(&IN_THE_WAY)),
+    ] {
+        page = page.replace(place, &text);
+    }
     for class in Class::ALL {
         let bound = match class.bound() {
             Some(bound) => format!(

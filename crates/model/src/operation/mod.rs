@@ -26,11 +26,12 @@ pub use policy_elsewhere::policy_elsewhere;
 pub use record::{Operation, Work};
 pub use resource::{
     AdoptionPolicy, Bound, CLIENT_TOKEN_LIFE, Call, CancelAsked, Change, Class, Course,
-    CreationPolicy, Difference, DifferenceKind, Forecast, IN_THE_WAY, Intent, Kind, Left, OnShared,
-    Options, PATIENCE, PERMISSIONS_SETTLE, Prediction, Problem, Proof, REQUEST_TOKEN_LIFE,
-    ReplacementOrder, ReplacementPolicy, Replacing, Resolve, ResourceWork, Retrying,
-    SETTLING_WINDOW, Searched, Sent, Sightings, State, TRIES_BEFORE_GIVING_UP, TimeLimits, Tries,
-    UNNAMED_QUEUE, UpdateMode, Verdict, Watched, WhenShared, digest_before, retry_class,
+    CreationPolicy, Difference, DifferenceKind, Forecast, IN_PROGRESS, IN_THE_WAY, Intent, Kind,
+    Left, OnShared, Options, PATIENCE, PERMISSIONS_SETTLE, Prediction, Problem, Proof,
+    REQUEST_TOKEN_LIFE, ReplacementOrder, ReplacementPolicy, Replacing, Resolve, ResourceWork,
+    Retrying, SETTLING_WINDOW, Searched, Sent, Sightings, State, TRIES_BEFORE_GIVING_UP,
+    TimeLimits, Tries, UNNAMED_QUEUE, UpdateMode, Verdict, Watched, WhenShared, digest_before,
+    retry_class,
 };
 pub use shared::shared_elsewhere;
 

@@ -310,6 +310,10 @@ fn an_update_whose_conflict_nobody_explains_is_given_up_soon() {
     let unexplained = "The engine version cannot be changed to this one.";
     let none = Duration::ZERO;
     assert_eq!(after(unexplained, true, none), Some(Duration::ZERO));
+    let in_use = "The volume is attached.";
+    assert_eq!(after(in_use, true, none), Some(Duration::ZERO));
+    let late = after(in_use, false, none).unwrap();
+    assert!((minutes(30)..minutes(40)).contains(&late), "{late:?}");
     let soon = after(unexplained, false, none).unwrap();
     assert!((minutes(2)..minutes(5)).contains(&soon), "{soon:?}");
     for conditional in [true, false] {

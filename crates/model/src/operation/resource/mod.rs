@@ -50,7 +50,7 @@ pub use proof::{Proof, Sent, digest_before};
 pub use replacement::{ReplacementOrder, Replacing};
 pub(crate) use retry_class::names_what_is_in_the_way;
 pub use retry_class::{
-    Bound, Class, Course, IN_THE_WAY, Left, Problem, UNNAMED_QUEUE, retry_class,
+    Bound, Class, Course, IN_PROGRESS, IN_THE_WAY, Left, Problem, UNNAMED_QUEUE, retry_class,
 };
 pub use searched::Searched;
 pub use sightings::{SETTLING_WINDOW, Sightings};

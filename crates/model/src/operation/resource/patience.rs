@@ -1,6 +1,6 @@
 //! How long the errors of a change are put up with.
 
-use super::retry_class::{Class, UNNAMED_QUEUE, names_what_is_in_the_way};
+use super::retry_class::{Class, UNNAMED_QUEUE, names_a_change, names_what_is_in_the_way};
 use super::step::Step;
 use super::tries::Retrying;
 use crate::{Action, Failure, HandlerErrorCode, Timestamp, retry};
@@ -18,16 +18,21 @@ impl Retrying {
         // A refusal in other words among such is no other one.
         let named_before = step.operation.retrying.as_ref();
         let named_before = named_before.filter(|before| before.class == class);
-        let is_explained = |failure: &Failure| names_what_is_in_the_way(&failure.message);
+        let is_told = |names: fn(&str) -> bool| {
+            names(&failure.message)
+                || named_before.is_some_and(|before| names(&before.failure.message))
+        };
         // AWS may go on refusing for a moment when it has ended.
         let last_at = step.operation.last_in_the_way_at;
         let is_in_the_way = last_at.is_some_and(|at| step.now.since(at) < UNNAMED_QUEUE);
-        let is_awaited = !is_conflict
-            || is_in_the_way
-            || is_explained(&failure)
-            || named_before.is_some_and(|before| is_explained(&before.failure));
+        let may_pass = !is_conflict || is_in_the_way;
+        let is_awaited = may_pass || is_told(names_what_is_in_the_way);
         let bound = class.bound_of(action, is_awaited)?;
-        if class == Class::Queue && action == Action::Update && !is_awaited {
+        if class == Class::Queue
+            && action == Action::Update
+            && !may_pass
+            && !is_told(names_a_change)
+        {
             // Its condition does not hold, which no time changes.
             let mut changes = step.operation.changes.iter();
             if changes.any(|change| change.conditional) {

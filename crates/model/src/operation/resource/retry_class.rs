@@ -251,30 +251,46 @@ pub fn retry_class(problem: &Problem, action: Action) -> Class {
 /// How long an update of the class `Queue` is put up with if AWS does not say what is in its way.
 pub const UNNAMED_QUEUE: Duration = Duration::from_secs(2 * 60);
 
-/// Words by which services say that another change or user of a resource is in the way, and not the request itself.
-pub const IN_THE_WAY: [&str; 16] = [
+/// Words by which services say that another change of a resource is in progress.
+pub const IN_PROGRESS: [&str; 10] = [
     "in progress",
-    "is being",
-    "being used",
-    "in use",
+    "being updated",
+    "being modified",
+    "being changed",
     "concurrent",
     "another operation",
     "another update",
     "operation running",
+    "modifying",
+    "updating",
+];
+
+/// Words by which services say that a user or the state of a resource is in the way, and not the request itself.
+pub const IN_THE_WAY: [&str; 9] = [
+    "is being",
+    "being used",
+    "in use",
     "pending",
     "attached",
     "not available",
     "available state",
     "in state",
-    "modifying",
-    "updating",
     "try again",
 ];
 
+/// Returns whether AWS names another change, which is in progress.
+pub(crate) fn names_a_change(message: &str) -> bool {
+    has_one_of(message, &IN_PROGRESS)
+}
+
 /// Returns whether AWS names what is in the way of a change: another one that is in progress, or what uses the resource.
 pub(crate) fn names_what_is_in_the_way(message: &str) -> bool {
+    names_a_change(message) || has_one_of(message, &IN_THE_WAY)
+}
+
+fn has_one_of(message: &str, words: &[&str]) -> bool {
     let message = message.to_lowercase();
-    IN_THE_WAY.iter().any(|words| message.contains(words))
+    words.iter().any(|words| message.contains(words))
 }
 
 impl Problem {
@@ -431,7 +447,7 @@ impl Class {
     }
 
     /// Returns how long an `action` of this class is put up with; `None` if it is not. `is_awaited` says whether it is known what is
-    /// in the way, which ends: AWS's words name it, see [`IN_THE_WAY`], or it is an operation of ours.
+    /// in the way, which ends: AWS's words name it, see [`IN_PROGRESS`] and [`IN_THE_WAY`], or it is an operation of ours.
     pub fn bound_of(self, action: Action, is_awaited: bool) -> Option<Bound> {
         let bound = self.bound()?;
         Some(match (self, action) {
