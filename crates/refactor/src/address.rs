@@ -1,4 +1,5 @@
-//! Addresses as users write them: `{group}/{type}/{alias}`, `{type}/{alias}`, or a tracking id.
+//! Addresses as users write them: `{group}/{type}/{alias}`, `{type}/{alias}`, or a tracking id. A type is `AWS.S3/Bucket` or
+//! `AWS::S3::Bucket`.
 
 use ucp_model::{GroupId, ReferenceId, TypeName};
 
@@ -33,7 +34,8 @@ impl Base {
 
     /// Reads a word of `exclude`.
     pub(crate) fn excluded(&self, text: &str) -> Result<Excluded, String> {
-        let is_type = text.contains("::") || text.matches('/').count() == 1;
+        let slashes = usize::from(!text.contains("::"));
+        let is_type = text.matches('/').count() == slashes;
         match is_type {
             true => {
                 let type_name = TypeName::parse(text).map_err(|error| format!("{error}."))?;
@@ -49,12 +51,28 @@ fn read(text: &str, plane: &str, group: Option<&GroupId>) -> Result<ReferenceId,
         return text.parse().map_err(|error| format!("{error}."));
     }
     let segments: Vec<&str> = text.split('/').collect();
-    let (group, namespace, resource, alias) = match (&segments[..], group) {
-        (&[name, namespace, resource, alias], _) => {
-            let group = GroupId::new(plane, name).map_err(|error| format!("{error}."))?;
-            (group, namespace, resource, alias)
-        }
-        (&[namespace, resource, alias], Some(group)) => (group.clone(), namespace, resource, alias),
+    let named = |name: &str| GroupId::new(plane, name).map_err(|error| format!("{error}."));
+    let (group, type_name, alias) = match (&segments[..], group) {
+        (&[name, type_name, alias], _) if type_name.contains("::") => (
+            named(name)?,
+            TypeName::from_cloudformation(type_name),
+            alias,
+        ),
+        (&[type_name, alias], Some(group)) if type_name.contains("::") => (
+            group.clone(),
+            TypeName::from_cloudformation(type_name),
+            alias,
+        ),
+        (&[name, namespace, resource, alias], _) => (
+            named(name)?,
+            TypeName::from_segments(namespace, resource),
+            alias,
+        ),
+        (&[namespace, resource, alias], Some(group)) => (
+            group.clone(),
+            TypeName::from_segments(namespace, resource),
+            alias,
+        ),
         _ => {
             let short = group.map_or("", |_| ", or {type}/{alias} in the same group");
             return Err(format!(
@@ -63,7 +81,6 @@ fn read(text: &str, plane: &str, group: Option<&GroupId>) -> Result<ReferenceId,
             ));
         }
     };
-    let type_name = TypeName::from_segments(namespace, resource);
     type_name
         .and_then(|type_name| ReferenceId::new(group, type_name, alias))
         .map_err(|error| format!("{error}."))
@@ -85,13 +102,22 @@ mod tests {
             assert_eq!(base.address(whole), Ok(address.clone()));
             assert_eq!(base.address("web/AWS.S3/Bucket/logs"), Ok(address.clone()));
             assert_eq!(base.name("AWS.S3/Bucket/logs", &group), Ok(address.clone()));
+            let colons = base.address("web/AWS::S3::Bucket/logs");
+            assert_eq!(colons, Ok(address.clone()));
+            let colons = base.name("AWS::S3::Bucket/logs", &group);
+            assert_eq!(colons, Ok(address.clone()));
         }
-        assert_eq!(of_group.address("AWS.S3/Bucket/logs"), Ok(address));
+        for short in ["AWS.S3/Bucket/logs", "AWS::S3::Bucket/logs"] {
+            assert_eq!(of_group.address(short), Ok(address.clone()));
+        }
         for wrong in [
             "",
             "logs",
             "AWS.S3/Bucket",
             "AWS.S3/Bucket/logs",
+            "AWS::S3::Bucket/logs",
+            "AWS::S3::Bucket",
+            "a/AWS::S3/logs",
             "a/b/c/d",
             "a/AWS.S3/Bucket/x/y",
             "/planes/x",
@@ -116,6 +142,10 @@ mod tests {
         let address = plane.address("web/AWS.S3/Bucket/logs").unwrap();
         assert_eq!(
             plane.excluded("web/AWS.S3/Bucket/logs"),
+            Ok(Excluded::Address(address.clone()))
+        );
+        assert_eq!(
+            plane.excluded("web/AWS::S3::Bucket/logs"),
             Ok(Excluded::Address(address))
         );
         assert!(plane.excluded("Lambda/Version").is_err());

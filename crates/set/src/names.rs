@@ -121,7 +121,5 @@ impl Names {
 }
 
 fn typed(group: &GroupId, type_name: &str, alias: &str) -> Result<ReferenceId, InvalidId> {
-    let (namespace, resource) = type_name.split_once('/').unwrap_or((type_name, ""));
-    let type_name = TypeName::from_segments(namespace, resource)?;
-    ReferenceId::new(group.clone(), type_name, alias)
+    ReferenceId::new(group.clone(), TypeName::parse(type_name)?, alias)
 }

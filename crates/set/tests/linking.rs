@@ -141,6 +141,18 @@ fn the_example_is_linked_and_resolved() {
 }
 
 #[test]
+fn a_name_has_the_type_in_either_spelling() {
+    for name in ["AWS.EC2/VPC/net", "AWS::EC2::VPC/net"] {
+        let linked = link(json!([
+            [VPC, "net", {"CidrBlock": "10.0.0.0/16"}],
+            [SUBNET, "net", {"VpcId": {"$reference": format!("{name}#/VpcId")}}],
+        ]));
+        assert_eq!(linked.problems, [], "{name}");
+        assert_eq!(linked.members[1].depends_on, [0], "{name}");
+    }
+}
+
+#[test]
 fn values_that_are_too_long_are_not_put_together() {
     let declared = json!({"Tags": vec![json!({"$reference": id(VPC, "net").to_string()}); 100]});
     let long = |length: usize| resolve(&declared, |_| Some(Value::from("x".repeat(length))));
