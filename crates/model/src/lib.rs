@@ -56,9 +56,9 @@ pub use failure::{
     AdditionalInfo, CloudControlRequest, Detail, Failure, MAX_DETAILS, Reason, chain,
 };
 pub use ids::{
-    ArmId, ClientToken, CorrelationId, CredentialId, GroupId, Identifier, Lineage, OperationId,
-    PlanId, PlaneId, PlaneKind, RefactorId, ReferenceId, RequestToken, RoleAssignmentId, Scope,
-    Target, TypeName,
+    ArmId, ClientToken, CorrelationId, CredentialId, GLOBAL_SERVICES, GroupId, Identifier, Lineage,
+    OperationId, PlanId, PlaneId, PlaneKind, RefactorId, ReferenceId, RequestToken,
+    RoleAssignmentId, Scope, Target, TypeName,
 };
 pub use kept_plan::{
     APPROVALS_MAX, Approval, Course, KeptPlan, NotReviewed, PlanRefusal, PlanStatus, PlanUse,

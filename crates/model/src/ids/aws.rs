@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::arm::arm_name;
+use super::global::GLOBAL_SERVICES;
 use super::invalid::{InvalidId, invalid};
 use super::letters::is_misleading;
 use super::segment::{encode_segment, is_dots};
@@ -147,6 +148,12 @@ impl TypeName {
     /// Returns the name of the service, `EC2`.
     pub fn service(&self) -> &str {
         self.0.split("::").nth(1).unwrap_or_default()
+    }
+
+    /// Returns whether its resources are the same in every region of an account.
+    pub fn is_global(&self) -> bool {
+        let is_service = |name: &&str| name.eq_ignore_ascii_case(self.service());
+        self.0.starts_with("AWS::") && GLOBAL_SERVICES.iter().any(is_service)
     }
 
     /// Returns the type segment in ids, `VPC`.

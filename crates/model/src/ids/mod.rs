@@ -6,6 +6,7 @@
 
 mod arm;
 mod aws;
+mod global;
 mod group_name;
 mod invalid;
 mod letters;
@@ -25,6 +26,7 @@ pub use aws::{
     ACCOUNT_MAX_CHARS, IDENTIFIER_MAX_CHARS, Identifier, REGION_MAX_CHARS, Scope, Target, TypeName,
     judge_account,
 };
+pub use global::GLOBAL_SERVICES;
 pub use group_name::GROUP_NAME_MAX_CHARS;
 pub use invalid::InvalidId;
 pub use letters::is_misleading;
