@@ -660,3 +660,100 @@ async fn a_value_that_is_not_known_yet_is_no_contradiction(world: &World) {
     let told = world.post(LOGS, "whatIf", &what_if).await.expect(200);
     assert_eq!(told.body["status"], "Succeeded", "{}", told.text);
 }
+
+/// A role, which has no region.
+const ROLE: &str = "AWS.IAM/Role";
+
+fn place(region: &str) -> String {
+    format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{region}")
+}
+
+fn role(description: &str) -> Value {
+    let trust = json!({"Statement": [{"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"},
+        "Action": "sts:AssumeRole"}]});
+    json!({"RoleName": "r", "Description": description, "AssumeRolePolicyDocument": trust})
+}
+
+async fn put_role(world: &World, region: &str, alias: &str, description: &str) -> Reply {
+    let path = format!("{}/providers/{ROLE}/:put?{API_VERSION}", place(region));
+    let body = json!({"trackedBy": tracked_by(ROLE, alias), "properties": role(description)});
+    let reply = world
+        .call_until_settled("POST", &path, &body.to_string())
+        .await;
+    world.settle().await;
+    reply
+}
+
+/// It is not deleted under its alias in one region while an alias in another one stands for it.
+#[apply(on_every_store)]
+async fn what_has_no_region_is_one_resource_in_all(world: &World) {
+    put_role(world, REGION, "a", "ours").await.expect(201);
+    let otherwise = put_role(world, "eu-west-1", "b", "theirs").await;
+    assert!(
+        otherwise.text.contains("DeclaredOtherwise"),
+        "{}",
+        otherwise.text
+    );
+    put_role(world, "eu-west-1", "b", "ours").await.expect(200);
+    let reply = delete(world, &tracked_by(ROLE, "a")).await;
+    refused(&reply, &[tracked_by(ROLE, "b")]);
+    assert_eq!(world.live("AWS::IAM::Role"), ["r"]);
+    delete(world, &tracked_by(ROLE, "b")).await.expect(200);
+    delete(world, &tracked_by(ROLE, "a")).await.expect(202);
+    assert_eq!(world.live("AWS::IAM::Role"), Vec::<String>::new());
+}
+
+/// A set whose region has changed does not delete what it declares.
+#[apply(on_every_store)]
+async fn what_has_no_region_does_not_go_by_coming_in_another_one(world: &World) {
+    let member = |alias: &str, region: &str| json!({"alias": alias, "type": ROLE, "scope": place(region), "properties": role("ours")});
+    let before = json!([member("role", REGION)]);
+    apply(world, before, "Complete").await.expect(202);
+    let other = json!([member("role2", "eu-west-1")]);
+    let reply = apply(world, other, "Complete").await;
+    assert_eq!(reply.status, 400, "{}", reply.text);
+    let detail = &reply.body["error"]["details"][0];
+    assert_eq!(detail["target"], "/resources/0/scope", "{}", reply.text);
+    let message = detail["message"].as_str().expect("a message");
+    assert!(message.contains("The alias 'role' "), "{message}");
+    assert!(message.contains("the same in every region"), "{message}");
+    let twice = json!([member("role", REGION), member("role2", "eu-west-1")]);
+    let reply = apply(world, twice, "Incremental").await;
+    assert_eq!(reply.status, 400, "{}", reply.text);
+    assert!(reply.text.contains("SameResource"), "{}", reply.text);
+    // Where it is recorded, it moves.
+    let moved = json!([member("role2", REGION)]);
+    apply(world, moved, "Complete").await.expect(202);
+    let references = world.references().await;
+    assert_eq!(references.len(), 1);
+    assert_eq!(references[0]["name"], "role2");
+    assert_eq!(references[0]["ownedResource"], true);
+    // Or where the message says, once it is given up.
+    let released = format!("{}/:release?{API_VERSION}", tracked_by(ROLE, "role2"));
+    world.call("POST", &released, "{}").await.expect(200);
+    let other = json!([member("role3", "eu-west-1")]);
+    apply(world, other, "Complete").await.expect(200);
+    assert_eq!(world.references().await.len(), 1);
+    assert_eq!(world.live("AWS::IAM::Role"), ["r"]);
+    assert_eq!(world.calls("DeleteResource"), 0);
+}
+
+/// AWS has the name of a managed policy once in all regions, although its ARN is the identifier.
+#[apply(on_every_store)]
+async fn a_name_that_has_no_region_is_one_in_all(world: &World) {
+    const POLICY: &str = "AWS.IAM/ManagedPolicy";
+    let document =
+        json!({"Statement": [{"Effect": "Allow", "Action": "s3:ListBucket", "Resource": "*"}]});
+    let policy = |alias: &str, region: &str| {
+        json!([{"alias": alias, "type": POLICY, "scope": place(region),
+            "properties": {"ManagedPolicyName": "p", "PolicyDocument": document}}])
+    };
+    apply(world, policy("a", REGION), "Complete")
+        .await
+        .expect(202);
+    let reply = apply(world, policy("b", "eu-west-1"), "Complete").await;
+    assert_eq!(reply.status, 400, "{}", reply.text);
+    assert!(reply.text.contains("ResourceShared"), "{}", reply.text);
+    assert_eq!(world.live("AWS::IAM::ManagedPolicy").len(), 1);
+    assert_eq!(world.calls("DeleteResource"), 0);
+}

@@ -721,3 +721,44 @@ fn what_a_put_that_failed_may_be_about_is_kept() {
         ["old", "other"]
     );
 }
+
+/// What has no region may be met from each of them.
+#[test]
+fn what_a_create_may_have_met_in_another_region_is_kept() {
+    let decision_of = |type_name: &str| {
+        let id = |alias: &str| ReferenceId {
+            type_name: type_name.parse().unwrap(),
+            ..id(alias)
+        };
+        let elsewhere = Scope::new("aws", "1234", "eu-west-1").unwrap();
+        let work = work(vec![
+            ApplyMember {
+                reference: id("new"),
+                ..put("new", &[])
+            },
+            ApplyMember {
+                reference: id("old"),
+                scope: elsewhere.clone(),
+                ..member("old", MemberGoal::DeleteOwned(at(0)), &[])
+            },
+        ]);
+        let failure = Failure::new("AlreadyExists", "There is one.");
+        let mut refused = child("new", Kind::Put, Some(Ended::Failed(failure)));
+        if let Work::Resource(work) = &mut refused.work {
+            work.reference = Some(id("new"));
+        }
+        let old = Reference {
+            id: id("old"),
+            scope: elsewhere,
+            ..reference("old", json!({}))
+        };
+        let survey = Survey {
+            references: vec![old],
+            ..with(vec![refused])
+        };
+        decide(&work, &survey)
+    };
+    assert_eq!(started(&decision_of("AWS::EC2::VPC")), ["old"]);
+    let kept = decision_of("AWS::IAM::ManagedPolicy");
+    assert_eq!(states(finished(&kept)), ["Failed", "Skipped"]);
+}

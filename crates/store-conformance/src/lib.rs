@@ -119,6 +119,7 @@ macro_rules! conformance {
                 what_an_operation_gives_up_is_passed_on
                 nobody_inherits_of_an_operation_whose_group_is_being_deleted
                 a_delete_is_refused_while_others_stand_for_the_resource
+                what_has_no_region_is_one_resource_in_all
                 what_is_named_is_deleted_for_all
                 what_is_shared_or_not_owned_is_forgotten_by_an_order
                 a_put_that_may_replace_knows_who_else_stands_for_the_resource

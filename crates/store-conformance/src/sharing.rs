@@ -2,13 +2,15 @@
 
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{Call, ReplacementPolicy, Replacing, State, WhenShared};
-use ucp_model::{Failure, Identifier, PlanPolicy, Reference, ReferenceId, Setback};
+use ucp_model::{
+    Failure, Identifier, PlanPolicy, Reference, ReferenceId, Scope, Setback, TypeName,
+};
 use ucp_store::{Error, FinishOperation, GroupUpdate, NewOperation, Precondition, Release};
 
 use super::fixture::{
     Engine, TERM, accept, accept_and_claim, alias, alias_in, applied, at, baseline, claim_one,
     correlation, delete, deleted, finish, group, intent, map, named, on_group, operation,
-    operation_id, put, resource_work, stepped, with, with_group,
+    operation_id, put, refused, resource_work, stepped, with, with_group,
 };
 use super::resolving::{losing_track, unknown_create};
 use super::respelling::respelled;
@@ -91,6 +93,35 @@ pub async fn a_second_reference_is_compared_with_all_others(store: Engine) {
     let again = accept_and_claim(&store, comparing(5, "a", 0)).await;
     finish(&store, &again.lease, applied(&again.operation, "x", true)).await;
     accept(&store, comparing(6, "d", 3)).await;
+}
+
+/// It is shared, and busy, in each of them.
+pub async fn what_has_no_region_is_one_resource_in_all(store: Engine) {
+    with_group(&store, "rg").await;
+    let role: TypeName = "AWS::IAM::Role".parse().unwrap();
+    let id = |name| ReferenceId::new(group("rg"), role.clone(), name).unwrap();
+    let of_role = |new, name, region| {
+        with(new, |new| {
+            new.scope = Scope::new("aws", "123456789012", region).unwrap();
+            new.type_name = role.clone();
+            new.reference = Some(id(name));
+        })
+    };
+    for (number, name, region) in [(1, "a", "us-west-2"), (2, "b", "eu-west-1")] {
+        let claimed = accept_and_claim(&store, of_role(put(number, name), name, region)).await;
+        let end = applied(&claimed.operation, "x", number == 1);
+        finish(&store, &claimed.lease, end).await;
+    }
+    let deleted = of_role(
+        delete_when_shared(3, "a", WhenShared::Refuse),
+        "a",
+        "us-west-2",
+    );
+    let refused = store.accept_operation(deleted).await;
+    assert_eq!(others(refused.unwrap_err()), [id("b")]);
+    accept(&store, of_role(put(4, "b"), "b", "eu-west-1")).await;
+    let meanwhile = store.accept_operation(of_role(put(5, "a"), "a", "us-west-2"));
+    refused!(meanwhile, Error::Busy(busy) if busy == operation_id(4));
 }
 
 /// Who names the resource means it.

@@ -58,6 +58,7 @@ macro_rules! files {
             "0045_watches",
             "0046_rates",
             "0047_asks_by",
+            "0048_global_services",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

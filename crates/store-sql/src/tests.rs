@@ -1,6 +1,7 @@
 //! Tests of the SQL engines that the conformance suite cannot express.
 
 mod at_rest;
+mod global_services;
 mod old_plans;
 mod old_waits;
 

@@ -203,7 +203,7 @@ impl App {
             })
             .collect();
         self.judge_moved(leaving.iter()).await?;
-        let members = members(&group.id, &given, &recorded, &mut details);
+        let members = members(&group.id, &given, &recorded, &moved, &mut details);
         let unlisted = match set.mode {
             Mode::Incremental => Vec::new(),
             Mode::Complete => unlisted(&recorded, &members, &mut details),
@@ -512,6 +512,7 @@ fn members(
     group: &GroupId,
     given: &BTreeMap<usize, Given>,
     recorded: &BTreeMap<String, Reference>,
+    moved: &BTreeMap<usize, MovedFrom>,
     details: &mut Vec<Detail>,
 ) -> Vec<Member> {
     let mut members = Vec::with_capacity(given.len());
@@ -520,10 +521,18 @@ fn members(
         let type_name = schema.type_name().clone();
         if let Some(elsewhere) = elsewhere(group, &type_name, member, recorded) {
             // What the caller may do is judged where it says the resource is.
-            let message = format!(
-                "The alias '{}' stands for a resource in {elsewhere}. Give that scope, or use another alias.",
-                member.alias
-            );
+            let alias = match moved.get(index) {
+                Some(from) => &from.reference.alias,
+                None => &member.alias,
+            };
+            let advice = match type_name.is_global() {
+                true => {
+                    ", which is the same in every region. Give that scope, or give the alias up with :release first."
+                }
+                false => ". Give that scope, or use another alias.",
+            };
+            let message =
+                format!("The alias '{alias}' stands for a resource in {elsewhere}{advice}");
             details.push(Detail::at(
                 ErrorCode::Conflict,
                 message,
@@ -702,8 +711,10 @@ fn one_for_each(members: &[JudgedMember]) -> Vec<Detail> {
 /// such a name once, although the identifier is another.
 fn same_names(members: &[JudgedMember]) -> Vec<Detail> {
     let key = |member: &JudgedMember, name: &CustomName| {
-        let type_name = member.reference.type_name.as_str().to_ascii_lowercase();
-        format!("{}/{type_name}/{}", member.scope.key(), name.fixed)
+        let type_name = &member.reference.type_name;
+        let place = member.scope.place_of(type_name);
+        let type_name = type_name.as_str().to_ascii_lowercase();
+        format!("{place}/{type_name}/{}", name.fixed)
     };
     let goes = members.iter().filter_map(|member| {
         let is_put = matches!(member.goal, JudgedGoal::Put(_));

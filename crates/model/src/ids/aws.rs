@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::arm::arm_name;
-use super::global::GLOBAL_SERVICES;
+use super::global::{GLOBAL_SERVICES, PLACE};
 use super::invalid::{InvalidId, invalid};
 use super::letters::is_misleading;
 use super::segment::{encode_segment, is_dots};
@@ -218,6 +218,15 @@ impl Scope {
         format!("{}/{}", self.account.to_ascii_lowercase(), self.region)
     }
 
+    /// Returns the key of where the resources of a type are: that of the account and region, or of the account alone if they are the
+    /// same in every region.
+    pub fn place_of(&self, type_name: &TypeName) -> String {
+        match type_name.is_global() {
+            true => format!("{}/{PLACE}", self.account.to_ascii_lowercase()),
+            false => self.key(),
+        }
+    }
+
     /// Returns the URL path of the collection of a type in this scope.
     pub fn collection(&self, type_name: &TypeName) -> String {
         format!("{self}/providers/{}", type_name.arm())
@@ -259,7 +268,7 @@ pub fn judge_account(account: &str) -> Result<(), InvalidId> {
 /// One AWS resource, regardless of plane and alias.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Target<'a> {
-    /// The account and region.
+    /// The account, and the region in which AWS is asked for it.
     pub scope: &'a Scope,
     /// The resource type.
     pub type_name: &'a TypeName,
@@ -268,9 +277,13 @@ pub struct Target<'a> {
 }
 
 impl Target<'_> {
-    /// Returns the key that the store compares: account, region, type, and the identifier byte for byte.
+    /// Returns the key that the store compares: account, region (none of a [global](TypeName::is_global) type), type, and the
+    /// identifier byte for byte.
     pub fn key(&self) -> String {
-        let (scope, type_name, identifier) = (self.scope.key(), self.type_name, self.identifier);
-        format!("{scope}/{type_name}/{identifier}")
+        let (type_name, identifier) = (self.type_name, self.identifier);
+        format!(
+            "{}/{type_name}/{identifier}",
+            self.scope.place_of(type_name)
+        )
     }
 }

@@ -65,6 +65,36 @@ fn identifiers_are_escaped_in_ids_and_compared_byte_for_byte() {
 }
 
 #[test]
+fn what_is_the_same_in_all_regions_is_one_resource() {
+    let key = |account: &str, region: &str, type_name: &str| {
+        Target {
+            scope: &Scope::new("aws", account, region).unwrap(),
+            type_name: &type_name.parse().unwrap(),
+            identifier: &Identifier::new("x"),
+        }
+        .key()
+    };
+    let is_one = |type_name: &str| {
+        key("1234", "us-east-1", type_name) == key("1234", "eu-west-1", type_name)
+    };
+    for service in GLOBAL_SERVICES {
+        let type_name = format!("AWS::{service}::Thing");
+        assert!(is_one(&type_name), "{type_name}");
+        assert_ne!(
+            key("1234", "us-east-1", &type_name),
+            key("5678", "us-east-1", &type_name)
+        );
+    }
+    for type_name in [
+        "AWS::S3::Bucket",
+        "AWS::Route53Resolver::ResolverRule",
+        "Other::IAM::Role",
+    ] {
+        assert!(!is_one(type_name), "{type_name}");
+    }
+}
+
+#[test]
 fn regions_are_checked_for_form_only() {
     assert!(Scope::new("aws", "1234", "eu-north-9").is_ok());
     for region in [

@@ -450,8 +450,9 @@ impl<'a> Step<'a> {
         let (puts, deletes): (Vec<_>, Vec<_>) =
             members.partition(|(member, _)| matches!(member.goal, MemberGoal::Put(_)));
         let place_of = |member: &ApplyMember| {
-            let type_name = member.reference.type_name.as_str().to_ascii_lowercase();
-            (member.scope.key(), type_name)
+            let type_name = &member.reference.type_name;
+            let place = member.scope.place_of(type_name);
+            (place, type_name.as_str().to_ascii_lowercase())
         };
         let identifier_of = |member: &ApplyMember| {
             let reference = references.get(&member.reference.key());
