@@ -1,8 +1,8 @@
 //! Changing instances.
 
 use serde_json::{Value, json};
-use ucp_simulator::faults::{fail, fault};
-use ucp_simulator::{Action, HandlerErrorCode};
+use ucp_simulator::faults::{fail, fault, refuse};
+use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode};
 use ucp_testkit::{World, apply, on_every_store};
 
 use super::*;
@@ -417,6 +417,52 @@ async fn what_is_gone_cannot_be_used(world: &World) {
         change(world, "PATCH", &at("one"), &patch).await,
         succeeded()
     );
+}
+
+/// AWS has reported a success, and nobody has seen it.
+#[apply(on_every_store)]
+async fn what_no_read_has_shown_is_not_told_to_be_usable(world: &World) {
+    let order = order(LOGS, SMALL, json!({}));
+    let operation = begin(world, "PUT", &at("one"), &order).await;
+    while world.calls("CreateResource") == 0 {
+        world.step().await;
+        let next = world.store.next_claimable_at().await.expect("it answers");
+        world.clock.move_to(next.expect("it is under way"));
+    }
+    let denied = fault(refuse(ExceptionCode::AccessDenied));
+    world.aws.add_fault(denied.on(Action::GetResource));
+    world.settle().await;
+    assert_eq!(last(world, &at("one"), &operation).await, succeeded());
+    let patch = update(json!({"retention": 30}));
+    let failed = change(world, "PATCH", &at("one"), &patch).await;
+    assert_eq!(failed["state"], "failed", "{failed}");
+    assert_eq!(failed["instance_usable"], false, "{failed}");
+    world.aws.clear_faults();
+    assert_eq!(
+        change(world, "PATCH", &at("one"), &patch).await,
+        succeeded()
+    );
+}
+
+/// Nobody ever sees a resource of a type without a read handler.
+#[apply(on_every_store)]
+async fn what_cannot_be_read_is_usable_as_aws_has_said(world: &World) {
+    let document = "properties.PolicyDocument = { Version = \"2012-10-17\", Statement = [] }";
+    world.offer(&[
+        ("named.toml", "AWS::SQS::Queue", "AWS::IAM::Policy"),
+        ("named.toml", "QueueName", "PolicyName"),
+        ("named.toml", "properties.FifoQueue = true", document),
+        ("named.toml", "replaces_to", "updates_to"),
+        ("named.toml", "DelaySeconds = 5", "Roles = [\"one\"]"),
+        ("named.toml", "DelaySeconds = 10", "Roles = [\"two\"]"),
+    ]);
+    let order = order(NAMED, "named-a", json!({}));
+    assert_eq!(change(world, "PUT", &at("one"), &order).await, succeeded());
+    let refusal = fault(fail(HandlerErrorCode::AccessDenied).saying("No."));
+    world.aws.add_fault(refusal.on(Action::UpdateResource));
+    let patch = json!({"service_id": NAMED, "plan_id": "named-b"});
+    let failed = change(world, "PATCH", &at("one"), &patch).await;
+    assert_eq!(failed["instance_usable"], true, "{failed}");
 }
 
 /// Its name is free only when the old one is gone.

@@ -1,6 +1,6 @@
 //! What has come of the latest change of an instance or a binding, or of the one that is asked for.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use ucp_model::operation::group::{ApplyMember, MemberGoal, MemberState};
 use ucp_model::operation::{GroupWork, ResourceWork};
@@ -181,7 +181,7 @@ impl App {
         Ok(setbacks.into_values().next())
     }
 
-    /// Returns whether each resource that an operation on an instance concerns is there.
+    /// Returns whether each resource that an operation on an instance concerns is there, as a read has shown.
     pub(super) async fn is_usable(
         &self,
         operation: &Operation,
@@ -195,12 +195,13 @@ impl App {
             return Ok(None);
         };
         let recorded = self.references_of(&order.instance, &work.group).await?;
-        let recorded: BTreeMap<String, &Reference> =
-            recorded.iter().map(|it| (it.id.key(), it)).collect();
-        let is_mapped = |member: &ApplyMember| {
-            let reference = recorded.get(&member.reference.key());
-            reference.is_some_and(|it| it.identifier.is_some())
-        };
+        let mut shown = BTreeSet::new();
+        for reference in recorded {
+            if self.is_shown(&reference).await {
+                shown.insert(reference.id.key());
+            }
+        }
+        let is_shown = |member: &ApplyMember| shown.contains(&member.reference.key());
         for (member, status) in application.members.iter().zip(&work.members) {
             let is_put = matches!(member.goal, MemberGoal::Put(_));
             let has_failed = is_put && matches!(status.state, MemberState::Failed(_));
@@ -217,9 +218,22 @@ impl App {
         let puts = puts(&application.members);
         let mut members = application.members.iter();
         Ok(Some(members.all(|member| match member.goal {
-            MemberGoal::Put(_) => is_mapped(member),
-            MemberGoal::Delete | MemberGoal::DeleteOwned(_) => puts || is_mapped(member),
+            MemberGoal::Put(_) => is_shown(member),
+            MemberGoal::Delete | MemberGoal::DeleteOwned(_) => puts || is_shown(member),
         })))
+    }
+
+    /// Returns whether a read has shown what the reference stands for. What nobody can read is what AWS has said of it.
+    async fn is_shown(&self, reference: &Reference) -> bool {
+        match (&reference.identifier, reference.observed_at) {
+            (None, _) => false,
+            (Some(_), Some(_)) => true,
+            (Some(_), None) => {
+                let type_name = &reference.id.type_name;
+                let schema = self.recorded_schema(&reference.scope, type_name).await;
+                schema.is_ok_and(|schema| !schema.handlers().read)
+            }
+        }
     }
 }
 
