@@ -159,7 +159,7 @@ impl Stepper<'_> {
         work.heirs.get(&child.reference.key()).cloned()
     }
 
-    /// Returns whether the operation carries out an order. Such a one takes away only what is owned.
+    /// Returns the order that the operation carries out.
     fn order(&self) -> Option<&Order> {
         let work = self.claimed.operation.work.group();
         work.and_then(GroupWork::order)
@@ -281,7 +281,7 @@ fn refusal(error: Error, group: &GroupId) -> Result<Refusal, Error> {
             shared_elsewhere(&others, |other| other.group.key() == group.key())
         }
         error @ Error::NotOfInstance => {
-            let message = format!("Not started: {error}. Delete or move that reference, then try again.");
+            let message = format!("Not started: {error}. Give it up with :release, or move it, then try again.");
             Failure::new(ErrorCode::Conflict, message)
         }
         Error::TooManyTags => {

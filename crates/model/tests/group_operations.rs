@@ -212,6 +212,18 @@ fn what_stays_needs_what_aws_says_it_uses() {
 }
 
 #[test]
+fn what_stays_and_cannot_be_read_needs_what_it_has_declared() {
+    let enough = Ended::Canceled(Failure::new("Canceled", "enough"));
+    let cancelled = child("policy", 1, Some((2, enough)));
+    let unread = Reference {
+        observed: None,
+        ..declared("policy", json!({}), json!({"Roles": ["role"]}))
+    };
+    let decision = next(&[unread, owned("role", json!({}))], &[cancelled], 3);
+    assert_eq!(details(&decision).len(), 2, "{decision}");
+}
+
+#[test]
 fn what_cannot_be_read_goes_before_what_it_has_declared() {
     let unread = Reference {
         observed: None,

@@ -853,6 +853,7 @@ async fn tag(store: &Engine, name: &str, tags: BTreeMap<String, String>) {
 pub async fn an_order_changes_what_its_instance_has_made(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "i:a", "x", true).await;
+    map(&store, 3, "i:b", "y", false).await;
     let change = |number: u64, work: fn(u64, &str) -> ucp_store::NewOperation| {
         with(work(number, "i:a"), |new| {
             new.of_instance = Some(instance_id("i"))
@@ -868,6 +869,14 @@ pub async fn an_order_changes_what_its_instance_has_made(store: Engine) {
     refused!(store.accept_operation(change(2, put)), Error::NotOfInstance);
     tag(&store, "i:a", of_instance("i")).await;
     store.accept_operation(change(2, put)).await.unwrap();
+    // What owns nothing is only forgotten.
+    let change = |number: u64, work: fn(u64, &str) -> NewOperation| {
+        with(work(number, "i:b"), |new| {
+            new.of_instance = Some(instance_id("i"));
+        })
+    };
+    refused!(store.accept_operation(change(4, put)), Error::NotOfInstance);
+    store.accept_operation(change(4, delete)).await.unwrap();
 }
 
 /// Besides those that they have: the references of the instance and of its bindings, and no others.

@@ -80,8 +80,8 @@ pub struct NewResourceWork {
     pub heir: Option<ReferenceId>,
     /// Whether a delete only forgets what the reference does not own.
     pub forgets_unowned: bool,
-    /// The service instance whose order this is a part of. It changes nothing that a
-    /// reference owns which no order of the instance has made.
+    /// The service instance whose order this is a part of. Of references
+    /// that no order of the instance has made it only forgets those that own nothing.
     pub of_instance: Option<InstanceId>,
     /// Whether a put declares a name of its own.
     pub has_name: bool,

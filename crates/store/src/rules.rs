@@ -166,7 +166,9 @@ pub fn accept(
     let state_before = before.map(|reference| reference.provisioning_state);
     let last_seen_at = before.map(last_seen_at);
     if let (Some(instance), Some(before)) = (&new.of_instance, before)
-        && before.owned
+        && (new.kind == Kind::Put
+            || before.owned
+            || state_before == Some(ProvisioningState::Unknown))
         && !is_of_instance(&before.id, &before.tags, instance)
     {
         return Err(Error::NotOfInstance);

@@ -7,8 +7,8 @@ use tokio::time::Instant;
 use ucp_model::operation::group::{Application, ApplyMember, MemberGoal, Task};
 use ucp_model::operation::{AdoptionPolicy, GroupWork, OnShared, Options, ReplacementPolicy};
 use ucp_model::{
-    ChangeKind, GroupBody, GroupId, InstanceId, Operation, OperationId, Order, Reason, Reference,
-    ReferenceId, ResourceGroup, ServiceBinding, ServiceInstance, TypeName,
+    ChangeKind, GroupBody, GroupId, InstanceId, Operation, OperationId, Order, ProvisioningState,
+    Reason, Reference, ReferenceId, ResourceGroup, ServiceBinding, ServiceInstance, TypeName,
 };
 use ucp_offerings::{Edge, Resource};
 use ucp_set::{Declarations, DeclaredMember, renamed};
@@ -312,7 +312,12 @@ impl App {
     ) -> Result<Vec<Reference>, ServiceRejection> {
         let references = self.parts.store.list_service_references(group, instance);
         let mut references = references.await.map_err(ServiceRejection::of_store)?;
-        references.retain(|it| !it.owned || is_of_instance(&it.id, &it.tags, instance));
+        references.retain(|it| {
+            let owns_nothing = !it.owned
+                && it.operation.is_none()
+                && it.provisioning_state != ProvisioningState::Unknown;
+            owns_nothing || is_of_instance(&it.id, &it.tags, instance)
+        });
         Ok(references)
     }
 

@@ -151,16 +151,19 @@ pub fn is_called_after(reference: &ReferenceId, instance: &InstanceId) -> bool {
     reference.alias.to_lowercase().starts_with(&prefix)
 }
 
-/// Returns a reference of the instance with these tags besides those that it has; `None` if it has them, or is of no instance.
+/// Returns a reference of the instance with these tags besides those that it has; `None` if it has them, or is not of it.
 pub fn tagged<'a>(
     reference: &Reference,
     instance: &InstanceId,
     tags: impl IntoIterator<Item = (&'a String, &'a String)>,
     now: Timestamp,
 ) -> Result<Option<Reference>, Error> {
+    if !is_of_instance(&reference.id, &reference.tags, instance) {
+        return Ok(None);
+    }
     let tags = with_tags(&reference.tags, tags)?;
-    let is_due = tags != reference.tags && is_of_instance(&reference.id, &reference.tags, instance);
-    Ok(is_due.then(|| Reference {
+    let is_same = tags == reference.tags;
+    Ok((!is_same).then(|| Reference {
         tags,
         updated_at: now,
         revision: reference.revision + 1,

@@ -78,6 +78,8 @@ struct Unmade<'a> {
     member: &'a ApplyMember,
     /// Whether AWS has said that there is one already.
     has_met: bool,
+    /// Whether the set is an order of a platform.
+    is_of_order: bool,
     /// What its resource is called, if that is known.
     name: Option<&'a Identifier>,
 }
@@ -94,8 +96,14 @@ impl Unmade<'_> {
             (false, Some(_)) => format!("'{new}', which has its name, was not made"),
             (false, None) => format!("'{new}' was not made, and may be about this one"),
         };
+        let what_next = match self.is_of_order {
+            true => "If the offering calls the same resource otherwise now, call it as before",
+            false => {
+                "If that is its new alias, move the reference with :refactor, and apply the set again"
+            }
+        };
         let message = format!(
-            "It was kept: {why}. If that is its new alias, move the reference with :refactor, and apply the set again; if not, delete this one with a DELETE of its reference."
+            "It was kept: {why}. {what_next}; if not, delete this one with a DELETE of its reference."
         );
         let failure = Failure::new(ErrorCode::DependencyFailed, message);
         failure.with_target(self.member.reference.to_string())
@@ -460,14 +468,19 @@ impl<'a> Step<'a> {
         };
         let mut failed: BTreeMap<_, Vec<Unmade<'_>>> = BTreeMap::new();
         for (member, status) in puts {
-            let has_met = status
-                .state
-                .failure()
-                .is_some_and(|it| it.code == ErrorCode::AlreadyExists.as_str());
-            if !status.state.is_good() && (has_met || identifier_of(member).is_none()) {
+            let has_failed_with = |code: &str| {
+                let failure = status.state.failure();
+                failure.is_some_and(|it| it.code == code)
+            };
+            let has_met = has_failed_with(ErrorCode::AlreadyExists.as_str());
+            let is_unmade = !status.state.is_good() && identifier_of(member).is_none();
+            // AWS has no room for one more: it is none of those that are there.
+            let is_surplus = has_failed_with("ServiceLimitExceeded");
+            if has_met || is_unmade && !is_surplus {
                 let unmade = Unmade {
                     member,
                     has_met,
+                    is_of_order: self.application.order.is_some(),
                     name: self.name_of_failed(member, status, references),
                 };
                 failed.entry(place_of(member)).or_default().push(unmade);
@@ -486,7 +499,8 @@ impl<'a> Step<'a> {
         kept.collect()
     }
 
-    /// Returns what AWS, or else the declaration, calls the resource of a put that was not carried out, if that is known.
+    /// Returns what AWS, or else the declaration, calls the resource of a put that was not carried out, if that is known: it was
+    /// tried.
     fn name_of_failed<'s>(
         &'s self,
         member: &ApplyMember,

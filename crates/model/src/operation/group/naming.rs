@@ -38,40 +38,43 @@ impl<'a> Names<'a> {
         Self(names)
     }
 
-    /// Returns the resources that a string in the live properties of `reference` names, either as a whole or as a part of
-    /// something like an ARN (`arn:aws:iam::1:role/r` names `r`). Parts of a string with white space do not count: it is
-    /// probably prose. Nor do tags, or its own name, which another resource may have too. Where several resources have a name, the
-    /// place tells which one is meant, if one of them is called after it (`Roles`), or a word of the string after its service.
+    /// Returns the resources that a string in the live or declared properties of `reference` may name, either as a whole or as a part
+    /// of something like an ARN (`arn:aws:iam::1:role/r` names `r`). Parts of a string with white space do not count: it is
+    /// probably prose. Nor do tags, or its own name, which another resource may have too.
     pub(super) fn named_in(&self, reference: &Reference) -> BTreeSet<usize> {
-        let live = reference.observed.as_ref().and_then(Value::as_object);
-        self.of_members(reference, live.into_iter().flatten())
+        let members = live(reference).chain(declared(reference));
+        self.of_members(reference, members, Meaning::Any)
     }
 
-    /// Returns the resources that the declared properties of `reference` name, as they are live, or as they were declared if they
-    /// cannot be read. AWS itself adds what uses the resource, such as the `LoadBalancerArns` of a target group, and names that are
-    /// put together. All live properties count if nothing was declared: an imported resource.
+    /// Returns the resources that have to be deleted after `reference`: those that its declared properties name, as they are live,
+    /// or as they were declared if they cannot be read. AWS itself adds what uses the resource, such as the `LoadBalancerArns` of a
+    /// target group, and names that are put together. All live properties count if nothing was declared: an imported resource.
+    ///
+    /// Where several resources have a name, the place tells which one is meant, if one of them is called after it (`Roles`), or a
+    /// word of the string after its service. AWS refuses a delete that comes too early, so a guess is good enough.
     pub(super) fn declared_in(&self, reference: &Reference) -> BTreeSet<usize> {
-        let declared = reference.baseline.as_ref().map(|last| &last.declared);
-        let Some(declared) = declared.and_then(Value::as_object) else {
-            return self.named_in(reference);
-        };
-        let live = reference.observed.as_ref();
-        let members = declared.iter().map(|(name, declared)| {
-            let live = live.and_then(|live| live.get(name));
+        if reference.baseline.is_none() {
+            return self.of_members(reference, live(reference), Meaning::ByPlace);
+        }
+        let observed = reference.observed.as_ref();
+        let members = declared(reference).map(|(name, declared)| {
+            let live = observed.and_then(|live| live.get(name));
             (name, live.unwrap_or(declared))
         });
-        self.of_members(reference, members)
+        self.of_members(reference, members, Meaning::ByPlace)
     }
 
     fn of_members<'v>(
         &self,
         reference: &Reference,
         members: impl Iterator<Item = (&'v String, &'v Value)>,
+        meaning: Meaning,
     ) -> BTreeSet<usize> {
         let own = reference.identifier.as_ref().map(Identifier::as_str);
         let mut search = Search {
             names: self,
             own: own.into_iter().flat_map(runs).collect(),
+            meaning,
             found: BTreeSet::new(),
         };
         for (name, member) in members {
@@ -81,6 +84,26 @@ impl<'a> Names<'a> {
         }
         search.found
     }
+}
+
+/// Which resources of a name are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    /// Whichever have it.
+    Any,
+    /// Those that its place tells.
+    ByPlace,
+}
+
+fn live(reference: &Reference) -> impl Iterator<Item = (&String, &Value)> {
+    let live = reference.observed.as_ref().and_then(Value::as_object);
+    live.into_iter().flatten()
+}
+
+fn declared(reference: &Reference) -> impl Iterator<Item = (&String, &Value)> {
+    let declared = reference.baseline.as_ref().map(|last| &last.declared);
+    let declared = declared.and_then(Value::as_object);
+    declared.into_iter().flatten()
 }
 
 impl Named<'_> {
@@ -163,6 +186,7 @@ struct Search<'n, 'a> {
     names: &'n Names<'a>,
     /// What the resource itself is called.
     own: BTreeSet<&'n str>,
+    meaning: Meaning,
     found: BTreeSet<usize>,
 }
 
@@ -186,7 +210,7 @@ impl Search<'_, '_> {
     }
 
     fn collect_text(&mut self, member: &str, text: &str) {
-        let is_whole = self.find(member, text, text);
+        let is_whole = self.find(member, text, text) && self.meaning == Meaning::ByPlace;
         if is_whole || text.len() > NAME_MAX_BYTES || text.contains(char::is_whitespace) {
             return;
         }
@@ -196,8 +220,9 @@ impl Search<'_, '_> {
             // The longest one is meant: `/shop/service` is no `service`.
             let last = parts.len().min(first + PARTS_MAX);
             let found = (first..last).rev().find(|last| {
-                let mut runs = run(text, &parts, first, *last).into_iter();
-                runs.any(|name| self.find(member, text, name))
+                let runs = run(text, &parts, first, *last);
+                let is_found = runs.map(|name| self.find(member, text, name));
+                is_found.contains(&true) && self.meaning == Meaning::ByPlace
             });
             first = found.unwrap_or(first) + 1;
         }
@@ -210,6 +235,9 @@ impl Search<'_, '_> {
         };
         let told = told(named, member, text);
         match told.is_empty() {
+            _ if self.meaning == Meaning::Any => {
+                self.found.extend(named.iter().map(|it| it.resource));
+            }
             false => self.found.extend(told.iter().map(|it| it.resource)),
             // It may have given a part of it its own name.
             true if self.own.contains(name) => {}
@@ -315,7 +343,13 @@ mod tests {
         ];
         let shops = TYPES.map(|type_name| reference(type_name, "shop", json!({})));
         let user = reference(type_name, identifier, model);
-        let named = Names::of(shops.iter()).named_in(&user);
+        let names = Names::of(shops.iter());
+        assert_eq!(
+            names.named_in(&user).len(),
+            TYPES.len(),
+            "any of them may be meant"
+        );
+        let named = names.declared_in(&user);
         named.into_iter().map(|index| TYPES[index]).collect()
     }
 
@@ -373,14 +407,14 @@ mod tests {
             "arn:aws:logs:eu-west-1:1:log-group:/shop/service:*",
         ] {
             let user = reference("AWS::ECS::TaskDefinition", "t", json!({"Options": text}));
-            assert_eq!(names.named_in(&user), BTreeSet::from([0]), "{text}");
+            assert_eq!(names.declared_in(&user), BTreeSet::from([0]), "{text}");
         }
         let user = reference(
             "AWS::ECS::TaskDefinition",
             "t",
             json!({"Options": "/shop/other"}),
         );
-        assert_eq!(names.named_in(&user), BTreeSet::from([1]));
+        assert_eq!(names.declared_in(&user), BTreeSet::from([1]));
     }
 
     #[test]
