@@ -1,5 +1,5 @@
 -- The resources of global services are the same in every region of an account, so the keys of AWS resources name `aws-global` for
--- them in place of a region. A server of an earlier version goes on to write and compare the region.
+-- them in place of a region. Servers of earlier versions must be stopped first: they go on to write and compare the region.
 CREATE FUNCTION without_region(target TEXT) RETURNS TEXT LANGUAGE sql IMMUTABLE AS $$
     SELECT regexp_replace(
         target,

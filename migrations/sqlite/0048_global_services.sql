@@ -1,5 +1,5 @@
 -- The resources of global services are the same in every region of an account, so the keys of AWS resources name `aws-global` for
--- them in place of a region.
+-- them in place of a region. Servers of earlier versions must be stopped first: they go on to write and compare the region.
 CREATE TABLE global_keys (
     old_key TEXT NOT NULL PRIMARY KEY,
     new_key TEXT NOT NULL

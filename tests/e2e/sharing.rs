@@ -247,7 +247,7 @@ async fn a_set_does_not_take_away_what_others_stand_for(world: &World) {
         let resources = member.iter().chain([&new]).cloned().collect();
         let reply = apply(world, resources, mode).await;
         refused(&reply, &others);
-        assert!(reply.text.contains("a: stands for"), "{}", reply.text);
+        assert!(reply.text.contains("(that of 'a')"), "{}", reply.text);
         assert_eq!(world.live(LIVE), ["data"], "{member:?}");
         // The what-if warns of it, and its plan does no more.
         let path = format!("{GROUP}/:whatIf?{API_VERSION}");

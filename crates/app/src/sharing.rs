@@ -68,7 +68,7 @@ impl App {
             others.retain(|other| !own.contains(&other.key()));
             let shared = shared_elsewhere(&others, may_be_named).details;
             details.extend(shared.into_iter().map(|detail| Detail {
-                message: format!("{name}: {}", detail.message),
+                message: format!("{} (that of '{name}')", detail.message),
                 ..detail
             }));
         }

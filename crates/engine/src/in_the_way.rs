@@ -34,7 +34,12 @@ impl Stepper<'_> {
             Err(error) => return Err(error.into()),
         };
         let is_near = |other: &&Reference| {
-            let is_here = other.scope.is_same_place(&own.scope) && other.id.key() != own.id.key();
+            let is_global = own.id.type_name.is_global() || other.id.type_name.is_global();
+            let is_here = match is_global {
+                true => other.scope.account.eq_ignore_ascii_case(&own.scope.account),
+                false => other.scope.is_same_place(&own.scope),
+            };
+            let is_here = is_here && other.id.key() != own.id.key();
             let is_being_made = other.observed.is_none() && other.operation.is_some();
             is_here && (is_being_made || are_related(&own, other))
         };

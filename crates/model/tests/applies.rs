@@ -712,13 +712,6 @@ fn what_a_put_that_failed_may_be_about_is_kept() {
         deleted(&references, vec![good(), failed("new", Some("third"))]),
         ["old", "other"]
     );
-    // AWS has no room for another one.
-    let surplus = Failure::new("ServiceLimitExceeded", "Too many.");
-    let surplus = child("new", Kind::Put, Some(Ended::Failed(surplus)));
-    assert_eq!(
-        deleted(&references, vec![good(), surplus]),
-        ["old", "other"]
-    );
     // It was never sent.
     assert_eq!(deleted(&references, vec![failed("broken", None)]), [""; 0]);
     // What it has made is another one.

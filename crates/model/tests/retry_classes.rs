@@ -119,7 +119,7 @@ deletes of the class `Queue` again itself, in its own order.
 AWS refuses an update with `ResourceConflict` both while another change is in progress and for what no time changes, such as
 an engine version that no upgrade leads to. So such an update is given up after IN_ALL, unless AWS's words name what is in
 the way. If it changes a conditional create-only property, it fails at once, in AWS's words, unless they say that a change is in
-progress. These say so:
+progress, or an operation of `ucp`'s own is in the way. These say so:
 
 IN_PROGRESS
 

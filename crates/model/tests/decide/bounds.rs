@@ -310,6 +310,8 @@ fn an_update_whose_conflict_nobody_explains_is_given_up_soon() {
     let unexplained = "The engine version cannot be changed to this one.";
     let none = Duration::ZERO;
     assert_eq!(after(unexplained, true, none), Some(Duration::ZERO));
+    let lasting = "Modifying the engine is not supported.";
+    assert_eq!(after(lasting, true, none), Some(Duration::ZERO));
     let in_use = "The volume is attached.";
     assert_eq!(after(in_use, true, none), Some(Duration::ZERO));
     let late = after(in_use, false, none).unwrap();
@@ -317,8 +319,18 @@ fn an_update_whose_conflict_nobody_explains_is_given_up_soon() {
     let soon = after(unexplained, false, none).unwrap();
     assert!((minutes(2)..minutes(5)).contains(&soon), "{soon:?}");
     for conditional in [true, false] {
-        let late = after("An update is in progress.", conditional, none).unwrap();
-        assert!((minutes(30)..minutes(40)).contains(&late), "{late:?}");
+        for changing in [
+            "An update is in progress.",
+            "Database instance is not in available state.",
+            "The operation cannot be performed at this time. The function is currently in the following state: Pending",
+            "ConcurrentModificationException: try again",
+        ] {
+            let late = after(changing, conditional, none).unwrap();
+            assert!(
+                (minutes(30)..minutes(40)).contains(&late),
+                "{changing}: {late:?}"
+            );
+        }
         let late = after(unexplained, conditional, minutes(60)).unwrap();
         assert!((minutes(30)..minutes(40)).contains(&late), "{late:?}");
         let freed = after(unexplained, conditional, minutes(10)).unwrap();

@@ -422,12 +422,12 @@ impl<'a> Step<'a> {
         let mut kept = self.meant_by_failed(references);
         let failed = puts.iter().filter(|(_, status)| !status.state.is_good());
         let failed = failed.filter_map(|(member, _)| {
-            let why = "refers to it in AWS, and was not made as declared";
+            let why = "may refer to it in AWS, and was not made as declared";
             Some((reference_of(member)?, member.symbolic_name.as_str(), why))
         });
         let met = deletes.iter().filter_map(|(member, _)| {
             let reference = reference_of(member)?;
-            let why = "refers to it, and is kept";
+            let why = "may refer to it, and is kept";
             let is_met = kept.contains_key(&reference.id.key());
             is_met.then_some((reference, member.symbolic_name.as_str(), why))
         });
@@ -442,7 +442,7 @@ impl<'a> Step<'a> {
                 let message = format!("It was kept, because '{name}' {why}.");
                 let failure = Failure::new(ErrorCode::DependencyFailed, message);
                 kept.insert(key, failure.with_target(user.id.to_string()));
-                left.push((used, &used.id.alias, "refers to it, and is kept"));
+                left.push((used, &used.id.alias, "may refer to it, and is kept"));
             }
         }
         kept
@@ -468,15 +468,9 @@ impl<'a> Step<'a> {
         };
         let mut failed: BTreeMap<_, Vec<Unmade<'_>>> = BTreeMap::new();
         for (member, status) in puts {
-            let has_failed_with = |code: &str| {
-                let failure = status.state.failure();
-                failure.is_some_and(|it| it.code == code)
-            };
-            let has_met = has_failed_with(ErrorCode::AlreadyExists.as_str());
-            let is_unmade = !status.state.is_good() && identifier_of(member).is_none();
-            // AWS has no room for one more: it is none of those that are there.
-            let is_surplus = has_failed_with("ServiceLimitExceeded");
-            if has_met || is_unmade && !is_surplus {
+            let failure = status.state.failure();
+            let has_met = failure.is_some_and(|it| it.code == ErrorCode::AlreadyExists.as_str());
+            if has_met || !status.state.is_good() && identifier_of(member).is_none() {
                 let unmade = Unmade {
                     member,
                     has_met,

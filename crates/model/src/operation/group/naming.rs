@@ -1,4 +1,4 @@
-//! References between resources, found in their live properties. They determine the order of deletion.
+//! References between resources, found in their properties. They determine the order of deletion, and what is kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ impl<'a> Names<'a> {
 
     /// Returns the resources that a string in the live or declared properties of `reference` may name, either as a whole or as a part
     /// of something like an ARN (`arn:aws:iam::1:role/r` names `r`). Parts of a string with white space do not count: it is
-    /// probably prose. Nor do tags, or its own name, which another resource may have too.
+    /// probably prose. Nor do tags, or its own `Name` and `Arn`, which another resource may have too.
     pub(super) fn named_in(&self, reference: &Reference) -> BTreeSet<usize> {
         let members = live(reference).chain(declared(reference));
         self.of_members(reference, members, Meaning::Any)
@@ -151,7 +151,7 @@ fn told<'n, 'a>(named: &'n [Named<'a>], member: &str, text: &str) -> Vec<&'n Nam
     of_service.iter().copied().filter(is_whole).collect()
 }
 
-/// Returns whether the live properties of one reference name the resource of the other.
+/// Returns whether the properties of one reference may name the resource of the other.
 pub fn are_related(one: &Reference, other: &Reference) -> bool {
     let is_named = |named: &Reference, by: &Reference| {
         let names = Names::of(std::iter::once(named));
@@ -233,11 +233,11 @@ impl Search<'_, '_> {
         let Some(named) = self.names.0.get(name) else {
             return false;
         };
-        let told = told(named, member, text);
+        let told = match self.meaning {
+            Meaning::Any => named.iter().collect(),
+            Meaning::ByPlace => told(named, member, text),
+        };
         match told.is_empty() {
-            _ if self.meaning == Meaning::Any => {
-                self.found.extend(named.iter().map(|it| it.resource));
-            }
             false => self.found.extend(told.iter().map(|it| it.resource)),
             // It may have given a part of it its own name.
             true if self.own.contains(name) => {}

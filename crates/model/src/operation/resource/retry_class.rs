@@ -252,30 +252,40 @@ pub fn retry_class(problem: &Problem, action: Action) -> Class {
 pub const UNNAMED_QUEUE: Duration = Duration::from_secs(2 * 60);
 
 /// Words by which services say that another change of a resource is in progress.
-pub const IN_PROGRESS: [&str; 10] = [
+pub const IN_PROGRESS: [&str; 17] = [
     "in progress",
+    "being created",
     "being updated",
     "being modified",
     "being changed",
-    "concurrent",
+    "being deleted",
+    "concurrent modification",
+    "concurrentmodification",
+    "concurrent update",
+    "concurrent operation",
     "another operation",
     "another update",
     "operation running",
-    "modifying",
-    "updating",
+    "is modifying",
+    "is updating",
+    "state: pending",
+    // A database that is modified or backed up: `Database instance is not in available state.`
+    "available state",
 ];
 
 /// Words by which services say that a user or the state of a resource is in the way, and not the request itself.
-pub const IN_THE_WAY: [&str; 9] = [
+pub const IN_THE_WAY: [&str; 11] = [
     "is being",
     "being used",
     "in use",
     "pending",
     "attached",
     "not available",
-    "available state",
     "in state",
     "try again",
+    "concurrent",
+    "modifying",
+    "updating",
 ];
 
 /// Returns whether AWS names another change, which is in progress.
