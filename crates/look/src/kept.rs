@@ -223,6 +223,7 @@ pub(crate) fn digest(baseline: &Baseline) -> String {
         shown: BTreeMap::new(),
         is_seen: false,
         is_made: false,
+        is_undecided: false,
         ..baseline.clone()
     };
     let value = serde_json::to_value(put).unwrap_or_default();

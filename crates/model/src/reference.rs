@@ -31,8 +31,8 @@ pub struct Reference {
     pub operation: Option<OperationId>,
     /// The operation in progress, or the outcome of the last change that was carried out.
     pub provisioning_state: ProvisioningState,
-    /// The declaration of the last successful put, or of the create that made the resource although it failed. While the state is
-    /// `Unknown`, that of the create whose outcome is unknown.
+    /// The declaration of the last successful put, or of the create that made the resource although it failed, or of the create
+    /// whose outcome is [undecided](Baseline::is_undecided).
     pub baseline: Option<Baseline>,
     /// The live properties as last observed. They never contain write-only values.
     pub observed: Option<Value>,
@@ -152,20 +152,25 @@ pub struct Baseline {
     /// followed, that proves what the first one shows, although a declared name may be somebody else's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_made: bool,
+    /// Whether it is of a create of unknown outcome. It is kept, and nothing is compared with it, until it is proven that this
+    /// create has made what there is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_undecided: bool,
 }
 
 impl Reference {
-    /// Returns what the next put is compared with. The declaration of a create of unknown outcome is only kept, until it is proven
-    /// that the create has made what there is.
+    /// Returns what the next put is compared with.
     pub fn last_put(&self) -> Option<&Baseline> {
-        let is_undecided = self.provisioning_state == ProvisioningState::Unknown;
-        self.baseline.as_ref().filter(|_| !is_undecided)
+        // An earlier version told an undecided baseline by the state alone.
+        let is_unknown = self.provisioning_state == ProvisioningState::Unknown;
+        let last = self.baseline.as_ref();
+        last.filter(|last| !last.is_undecided && !is_unknown)
     }
 
     /// Returns what stands in for the live model if the type of the resource has no read handler: the last declaration whose put
     /// succeeded.
     pub fn unread_model(&self) -> Option<&Value> {
-        let last = self.baseline.as_ref().map(|last| &last.declared);
+        let last = self.last_put().map(|last| &last.declared);
         last.or(self.observed.as_ref())
     }
 }

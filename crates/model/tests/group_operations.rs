@@ -164,6 +164,7 @@ fn declared(alias: &str, live: Value, declared: Value) -> Reference {
             shown: BTreeMap::new(),
             is_seen: true,
             is_made: false,
+            is_undecided: false,
         }),
         ..owned(alias, live)
     }

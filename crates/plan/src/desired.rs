@@ -34,6 +34,7 @@ impl Desired {
             shown: BTreeMap::new(),
             is_seen: false,
             is_made: false,
+            is_undecided: false,
         };
         Self {
             declaration,

@@ -359,6 +359,7 @@ macro_rules! conformance {
                 a_resolve_that_finds_nothing_out_is_a_try
                 what_was_abandoned_is_not_resolved
                 what_an_unknown_create_declared_is_kept
+                what_an_unknown_create_declared_outlives_what_fails
                 each_unknown_create_has_its_entry
                 what_an_ended_put_abandoned_stays
                 the_entry_of_an_undecided_alias_stays

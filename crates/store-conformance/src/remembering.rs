@@ -337,6 +337,7 @@ pub async fn json_survives(store: Engine) {
         shown: BTreeMap::from([("/z".to_owned(), value.clone())]),
         is_seen: true,
         is_made: true,
+        is_undecided: true,
     };
     let claimed = accept_and_claim(&store, put(1, "a")).await;
     let end = FinishOperation {

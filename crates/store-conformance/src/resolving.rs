@@ -2,7 +2,7 @@
 
 use ucp_model::operation::{Kind, ReferenceChange, Resolve, Sightings};
 use ucp_model::{
-    Ended, Failure, Leftover, LeftoverId, LeftoverReason, NewLeftover, Operation,
+    Baseline, Ended, Failure, Leftover, LeftoverId, LeftoverReason, NewLeftover, Operation,
     ProvisioningState, Register, UnknownCreate,
 };
 use ucp_store::{Error, FinishOperation, NewOperation, Retried};
@@ -199,6 +199,10 @@ async fn entries(store: &Engine) -> Vec<(LeftoverId, bool)> {
 pub async fn what_an_unknown_create_declared_is_kept(store: Engine) {
     with_group(&store, "rg").await;
     let declared = || Some(baseline("declared"));
+    let kept_back = || {
+        let is_undecided = true;
+        declared().map(|it| Baseline { is_undecided, ..it })
+    };
     let lose_track = async |number, name: &str| {
         let claimed = accept_and_claim(&store, put(number, name)).await;
         let end = FinishOperation {
@@ -208,7 +212,7 @@ pub async fn what_an_unknown_create_declared_is_kept(store: Engine) {
         finish(&store, &claimed.lease, end).await;
         let undecided = reference(&store, name).await;
         assert_eq!(undecided.last_put(), None);
-        assert_eq!(undecided.baseline, declared());
+        assert_eq!(undecided.baseline, kept_back());
     };
     let kept = ReferenceChange::Kept { owned: true };
     for (number, name, change, left) in [
@@ -219,14 +223,14 @@ pub async fn what_an_unknown_create_declared_is_kept(store: Engine) {
         retry(&store, number, resolve(number + 1, name)).await;
         let claimed = claim_one(&store, at(2)).await;
         finish(&store, &claimed.lease, unresolved(&claimed.operation)).await;
-        assert_eq!(reference(&store, name).await.baseline, declared());
+        assert_eq!(reference(&store, name).await.baseline, kept_back());
 
         retry(&store, number, resolve(number + 2, name)).await;
         let claimed = claim_one(&store, at(2)).await;
         let found = naming(&claimed.operation, name);
         let step = store.commit_step(&claimed.lease, &found, None, at(2), TERM);
         let lease = step.await.unwrap();
-        assert_eq!(reference(&store, name).await.baseline, declared());
+        assert_eq!(reference(&store, name).await.baseline, kept_back());
         let decided = end(&found, Ended::Succeeded, change, Some(name));
         finish(&store, &lease, decided).await;
         let known = reference(&store, name).await;
@@ -234,14 +238,49 @@ pub async fn what_an_unknown_create_declared_is_kept(store: Engine) {
         assert_eq!(known.provisioning_state, ProvisioningState::Failed);
         assert!(known.owned);
     }
+    lose_track(7, "c").await;
     let abandon = with(put(8, "c"), |new| new.options.resolve = Resolve::Abandon);
-    let import = with(put(10, "d"), |new| new.kind = Kind::Import);
-    for (number, name) in [(7, "c"), (9, "d"), (11, "e")] {
-        lose_track(number, name).await;
-    }
-    for (name, new) in [("c", abandon), ("d", import), ("e", delete(12, "e"))] {
-        accept(&store, new).await;
-        assert_eq!(reference(&store, name).await.baseline, None);
+    accept(&store, abandon).await;
+    assert_eq!(reference(&store, "c").await.baseline, None);
+}
+
+/// An import or a delete that fails has decided nothing.
+pub async fn what_an_unknown_create_declared_outlives_what_fails(store: Engine) {
+    with_group(&store, "rg").await;
+    let import = with(named(put(2, "a"), "theirs"), |new| {
+        new.kind = Kind::Import;
+    });
+    let delete = delete(12, "b");
+    for (number, name, failing, change) in [
+        (1, "a", import, ReferenceChange::Removed),
+        (11, "b", delete, ReferenceChange::Untouched),
+    ] {
+        let claimed = accept_and_claim(&store, put(number, name)).await;
+        let lost = FinishOperation {
+            baseline: Some(baseline("declared")),
+            ..losing_track(&claimed.operation, None, unknown_create())
+        };
+        finish(&store, &claimed.lease, lost).await;
+
+        accept(&store, failing).await;
+        assert_eq!(reference(&store, name).await.last_put(), None);
+        let claimed = claim_one(&store, at(2)).await;
+        let found = naming(&claimed.operation, "found");
+        let step = store.commit_step(&claimed.lease, &found, None, at(2), TERM);
+        let lease = step.await.unwrap();
+        assert_eq!(reference(&store, name).await.last_put(), None);
+        finish(&store, &lease, end(&found, failed(), change, Some("found"))).await;
+        let undecided = reference(&store, name).await;
+        assert_eq!(undecided.provisioning_state, ProvisioningState::Unknown);
+        assert_eq!(undecided.last_put(), None);
+
+        retry(&store, number, resolve(number + 2, name)).await;
+        let claimed = claim_one(&store, at(2)).await;
+        let found = naming(&claimed.operation, name);
+        let made = end(&found, Ended::Succeeded, ReferenceChange::Made, Some(name));
+        finish(&store, &claimed.lease, made).await;
+        let known = reference(&store, name).await;
+        assert_eq!(known.last_put(), Some(&baseline("declared")));
     }
 }
 

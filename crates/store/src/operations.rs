@@ -393,10 +393,10 @@ pub trait Operations: Send + Sync {
     ///   the state becomes `Failed` or `Canceled`, like that of the operation.
     /// - [`ReferenceChange::Untouched`]: as `Kept`, but the state is again what it was before the operation.
     /// - [`ReferenceChange::Unknown`]: the reference takes the identifier, which may be `None`, is not owned, and its state
-    ///   becomes `Unknown`. It gets the baseline, which stays through resolves, and goes when anything else claims the alias. Its
-    ///   entry in the register of leftovers leaves when an import, a delete or a resolve under the
+    ///   becomes `Unknown`. It gets the baseline, [undecided](ucp_model::Baseline::is_undecided), which stays until a put claims
+    ///   the alias or the state is another one. Its entry in the register of leftovers leaves when an import, a delete or a resolve under the
     ///   alias succeeds, or the reference is forgotten. A resolve that does not succeed is a try of the entry.
-    /// - [`ReferenceChange::Made`]: the end of a resolve. As `Kept` and owned, but the baseline stays.
+    /// - [`ReferenceChange::Made`]: the end of a resolve. As `Kept` and owned, and the undecided baseline is decided.
     /// - [`ReferenceChange::Removed`]: the reference of the operation is removed. If a delete ends `Succeeded`, every
     ///   reference to the AWS resource is removed with it, unless a live operation holds it.
     ///

@@ -277,13 +277,21 @@ fn claim(
             Err(Error::NotOwned)
         }
         Some(reference) if reference.provisioning_state == ProvisioningState::Unknown => {
+            let baseline = reference.baseline.clone();
+            let baseline = baseline.map(|baseline| undecided_if(true, baseline));
             Ok(match new.kind {
-                Kind::Put | Kind::Import => anew(operation, new.kind, reference, now),
-                Kind::Delete => Reference {
+                Kind::Put => Reference {
                     baseline: None,
+                    ..anew(operation, new.kind, reference, now)
+                },
+                Kind::Import => Reference {
+                    baseline,
+                    ..anew(operation, new.kind, reference, now)
+                },
+                Kind::Delete | Kind::Resolve => Reference {
+                    baseline,
                     ..claimed(operation, new.kind, reference, now)
                 },
-                Kind::Resolve => claimed(operation, new.kind, reference, now),
             })
         }
         Some(reference) => Ok(claimed(operation, new.kind, reference, now)),
@@ -331,7 +339,6 @@ fn anew(operation: OperationId, kind: Kind, undecided: Reference, now: Timestamp
         owned: false,
         told_to_own: false,
         marked: false,
-        baseline: None,
         observed: None,
         observed_at: None,
         ..claimed(operation, kind, undecided, now)
@@ -384,7 +391,7 @@ pub fn step(
     let owned = reference.owned && is_of_ours && !owned_elsewhere && !being_created;
     let baseline = reference.baseline.as_ref();
     let baseline = baseline
-        .filter(|_| stays && !being_created)
+        .filter(|_| reference.last_put().is_none() || stays && !being_created)
         .map(|baseline| while_sent(baseline, work));
     if reference.identifier == referenced
         && reference.owned == owned
@@ -479,30 +486,33 @@ pub fn end(
 ) -> Option<Reference> {
     // What is remembered of another resource says nothing about this one.
     let stays = is_same(&reference, work, work.identifier.as_ref());
-    let remembered = reference.baseline.filter(|_| stays);
+    let (last, undecided) = match reference.last_put().is_some() {
+        true => (reference.baseline.filter(|_| stays), None),
+        false => (None, reference.baseline),
+    };
     let left = finish.baseline.clone();
-    let left = left.map(|left| as_shown(left, work, remembered.as_ref()));
-    let resolves = work.kind == Kind::Resolve;
+    let left = left.map(|left| as_shown(left, work, last.as_ref()));
     let (state, owned, baseline) = match finish.reference? {
         ReferenceChange::Applied { owned } => (ProvisioningState::Succeeded, owned, left),
         ReferenceChange::Untouched => {
             // Operations that an earlier version accepted do not know the state.
             let state = work.state_before.unwrap_or_else(|| outcome(work));
-            (state, false, remembered)
+            (state, false, undecided.or(last))
         }
-        ReferenceChange::Kept { owned } => {
-            // Another create under the alias may have made what a resolve has found.
-            let remembered = remembered.filter(|_| !resolves);
-            (outcome(work), owned, left.or(remembered))
-        }
-        ReferenceChange::Made => (outcome(work), true, remembered),
+        // Another create under the alias may have made what a resolve has found.
+        ReferenceChange::Kept { owned } => (outcome(work), owned, left.or(last)),
+        ReferenceChange::Made => (
+            outcome(work),
+            true,
+            undecided.map(|it| undecided_if(false, it)),
+        ),
         ReferenceChange::Unknown => {
-            let remembered = remembered.filter(|_| resolves);
-            (ProvisioningState::Unknown, false, left.or(remembered))
+            let left = left.map(|left| undecided_if(true, left));
+            (ProvisioningState::Unknown, false, left.or(undecided))
         }
         // An import that finds nothing decides nothing.
         ReferenceChange::Removed if stays_undecided(work) => {
-            (ProvisioningState::Unknown, false, None)
+            (ProvisioningState::Unknown, false, undecided)
         }
         ReferenceChange::Removed => return None,
     };
@@ -549,6 +559,14 @@ fn as_shown(baseline: Baseline, work: &ResourceWork, last: Option<&Baseline>) ->
         shown: shown.chain(baseline.shown.clone()).collect(),
         is_seen: last.is_seen,
         is_made: last.is_made,
+        ..baseline
+    }
+}
+
+/// Returns the declaration of a create, before or after it is known whether it has made what there is.
+fn undecided_if(is_undecided: bool, baseline: Baseline) -> Baseline {
+    Baseline {
+        is_undecided,
         ..baseline
     }
 }
