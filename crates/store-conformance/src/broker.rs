@@ -19,6 +19,7 @@ use super::emptying::{emptying, removed_by};
 use super::fixture::*;
 use super::moving::{address, moving};
 use super::refactors::refactor_id;
+use super::resolving;
 
 const CANARY: &str = "canary-71c4";
 
@@ -854,6 +855,7 @@ pub async fn an_order_changes_what_its_instance_has_made(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "i:a", "x", true).await;
     map(&store, 3, "i:b", "y", false).await;
+    resolving::lose_track(&store, 5, "i:c", None).await;
     let change = |number: u64, work: fn(u64, &str) -> ucp_store::NewOperation| {
         with(work(number, "i:a"), |new| {
             new.of_instance = Some(instance_id("i"))
@@ -869,14 +871,19 @@ pub async fn an_order_changes_what_its_instance_has_made(store: Engine) {
     refused!(store.accept_operation(change(2, put)), Error::NotOfInstance);
     tag(&store, "i:a", of_instance("i")).await;
     store.accept_operation(change(2, put)).await.unwrap();
+    let of_order = |new| with(new, |new| new.of_instance = Some(instance_id("i")));
+    // No order has asked for what a create of unknown outcome may have made.
+    let undecided = || of_order(delete(6, "i:c"));
+    refused!(store.accept_operation(undecided()), Error::NotOfInstance);
+    tag(&store, "i:c", of_instance("i")).await;
+    store.accept_operation(undecided()).await.unwrap();
     // What owns nothing is only forgotten.
-    let change = |number: u64, work: fn(u64, &str) -> NewOperation| {
-        with(work(number, "i:b"), |new| {
-            new.of_instance = Some(instance_id("i"));
-        })
-    };
-    refused!(store.accept_operation(change(4, put)), Error::NotOfInstance);
-    store.accept_operation(change(4, delete)).await.unwrap();
+    let change = of_order(put(4, "i:b"));
+    refused!(store.accept_operation(change), Error::NotOfInstance);
+    store
+        .accept_operation(of_order(delete(4, "i:b")))
+        .await
+        .unwrap();
 }
 
 /// Besides those that they have: the references of the instance and of its bindings, and no others.

@@ -65,7 +65,7 @@ pub(super) fn unresolved(operation: &Operation) -> FinishOperation {
     end(operation, failed(), ReferenceChange::Unknown, name)
 }
 
-async fn lose_track(store: &Engine, number: u64, name: &str, made: Option<&str>) {
+pub(super) async fn lose_track(store: &Engine, number: u64, name: &str, made: Option<&str>) {
     let claimed = accept_and_claim(store, put(number, name)).await;
     let end = losing_track(&claimed.operation, made, unknown_create());
     finish(store, &claimed.lease, end).await;

@@ -11,7 +11,10 @@ use std::time::Duration;
 
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{AssertSqlSafe, Executor as _, PgPool, Row as _, SqlSafeStr as _, SqlitePool};
+use sqlx::{
+    AssertSqlSafe, Decode, Executor as _, PgPool, Postgres, Row as _, SqlSafeStr as _, Sqlite,
+    SqlitePool, Type,
+};
 use tempfile::TempDir;
 use tokio::time::timeout;
 use ucp_model::operation::group::Task;
@@ -575,17 +578,25 @@ async fn keeps_others_off(store: Sql) {
         "{refused:?}"
     );
     let counted = "SELECT ended_children FROM operations ORDER BY id";
-    let counted: Vec<i64> = match &store.database {
+    assert_eq!(column::<i64>(&store, counted).await, [1, 0]);
+}
+
+/// Returns the one column that a statement selects, of either engine.
+async fn column<T>(store: &Sql, sql: &str) -> Vec<T>
+where
+    T: for<'r> Decode<'r, Postgres> + Type<Postgres> + for<'r> Decode<'r, Sqlite> + Type<Sqlite>,
+{
+    let sql = AssertSqlSafe(sql.to_owned()).into_sql_str();
+    match &store.database {
         Database::Postgres { readers, .. } => {
-            let rows = readers.fetch(sqlx::query(counted)).await.unwrap();
+            let rows = readers.fetch(sqlx::query(sql)).await.unwrap();
             rows.iter().map(|row| row.get(0)).collect()
         }
         Database::Sqlite { readers, .. } => {
-            let rows = readers.fetch_all(counted).await.unwrap();
+            let rows = readers.fetch_all(sql).await.unwrap();
             rows.iter().map(|row| row.get(0)).collect()
         }
-    };
-    assert_eq!(counted, [1, 0]);
+    }
 }
 
 #[tokio::test]

@@ -62,16 +62,7 @@ async fn columns(store: &Sql) -> Vec<String> {
     let sql = "SELECT body FROM operations UNION ALL SELECT baseline FROM resource_references
         UNION ALL SELECT observed FROM resource_references UNION ALL SELECT record FROM broker_instances
         UNION ALL SELECT record FROM broker_bindings";
-    let columns: Vec<Option<String>> = match &store.database {
-        Database::Postgres { readers, .. } => {
-            let rows = readers.fetch(sqlx::query(sql)).await.unwrap();
-            rows.iter().map(|row| row.get(0)).collect()
-        }
-        Database::Sqlite { readers, .. } => {
-            let rows = readers.fetch_all(sql).await.unwrap();
-            rows.iter().map(|row| row.get(0)).collect()
-        }
-    };
+    let columns = column::<Option<String>>(store, sql).await;
     columns.into_iter().flatten().collect()
 }
 

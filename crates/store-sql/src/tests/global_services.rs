@@ -2,12 +2,10 @@
 
 use std::fmt::Write as _;
 
-use sqlx::{AssertSqlSafe, Executor as _, Row as _, SqlSafeStr as _};
 use ucp_model::{GLOBAL_SERVICES, Identifier, Scope, Target};
 
-use super::upgraded;
+use super::{column, upgraded};
 use crate::Sql;
-use crate::database::Database;
 
 /// A group, operations and leftovers as in version 47.
 const OLD_ROWS: &str = "INSERT INTO resource_groups (key, id, location, tags, body, created_at, updated_at, revision, parent_key)
@@ -101,7 +99,7 @@ async fn what_has_no_region_is_compared_without_one() {
 
 async fn keys_have_no_region(store: Sql) {
     let role = "1234/aws-global/AWS::IAM::Role/r";
-    let references = texts(
+    let references = column::<String>(
         &store,
         "SELECT key || ': ' || target_key || ' ' || owned || told_to_own || ' ' || revision FROM resource_references
             WHERE key NOT IN (SELECT key FROM resource_references WHERE target_key LIKE '%::Thing/x') ORDER BY key",
@@ -119,7 +117,7 @@ async fn keys_have_no_region(store: Sql) {
             "second: 1234/aws-global/AWS::IAM::Role/s/AWS::EC2::VPC/x 00 8",
         ]
     );
-    let operations = texts(
+    let operations = column::<String>(
         &store,
         "SELECT id || ': ' || COALESCE(held_target_key, '-') || ' ' || COALESCE(target_key, '-') FROM operations ORDER BY id",
     );
@@ -133,7 +131,7 @@ async fn keys_have_no_region(store: Sql) {
             "unknown: - -",
         ]
     );
-    let leftovers = texts(
+    let leftovers = column::<String>(
         &store,
         "SELECT key || ': ' || subject_key || ' ' || COALESCE(target_key, '-') FROM leftovers ORDER BY key",
     );
@@ -153,21 +151,6 @@ async fn keys_have_no_region(store: Sql) {
         }
         .key();
         let target = format!("SELECT target_key FROM resource_references WHERE key = '{service}'");
-        assert_eq!(texts(&store, &target).await, [key], "{service}");
-    }
-}
-
-/// Returns the texts that a statement selects.
-async fn texts(store: &Sql, sql: &str) -> Vec<String> {
-    let sql = AssertSqlSafe(sql.to_owned()).into_sql_str();
-    match &store.database {
-        Database::Postgres { readers, .. } => {
-            let rows = readers.fetch(sqlx::query(sql)).await.unwrap();
-            rows.iter().map(|row| row.get(0)).collect()
-        }
-        Database::Sqlite { readers, .. } => {
-            let rows = readers.fetch_all(sql).await.unwrap();
-            rows.iter().map(|row| row.get(0)).collect()
-        }
+        assert_eq!(column::<String>(&store, &target).await, [key], "{service}");
     }
 }
