@@ -117,6 +117,22 @@ fn are_as_planned(planned: &[Value], model: &[Value]) -> bool {
     owners.iter().filter(|owner| owner.is_none()).count() <= wild.len()
 }
 
+/// Returns whether each planned element has become another one of as many.
+pub(crate) fn are_matched(
+    planned: &[Value],
+    model: &[Value],
+    fits: impl Fn(&Value, &Value) -> bool,
+) -> bool {
+    let of = |element: &Value| {
+        let fits = |index: &usize| fits(element, &model[*index]);
+        (0..model.len()).filter(fits).collect()
+    };
+    let fits: Vec<Vec<usize>> = planned.iter().map(of).collect();
+    let mut owners: Vec<Option<usize>> = vec![None; model.len()];
+    (0..planned.len())
+        .all(|index| find_place(index, &fits, &mut owners, &mut vec![false; model.len()]))
+}
+
 /// Gives an element one of those that it fits, if others that have them can have another one. Returns whether it could.
 fn find_place(
     element: usize,

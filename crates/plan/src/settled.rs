@@ -215,14 +215,8 @@ pub fn is_as_planned(planned: &Value, model: &Value) -> bool {
                 let mut pairs = elements.iter().zip(others);
                 return pairs.all(|(one, other)| is_as_planned(one, other));
             }
-            // A value that is known now may have moved its element.
-            let mut left: Vec<&Value> = others.iter().collect();
-            let (open, known): (Vec<_>, Vec<_>) =
-                elements.iter().partition(|element| holds_unknown(element));
-            known.into_iter().chain(open).all(|element| {
-                let found = left.iter().position(|other| is_as_planned(element, other));
-                found.map(|index| left.swap_remove(index)).is_some()
-            })
+            // A value that is known now may have moved its element, and one that is not may have become what another one is.
+            document::are_matched(elements, others, is_as_planned)
         }
         _ => json::equal(planned, model),
     }

@@ -705,6 +705,37 @@ fn statements_with_unknown_values_are_matched_as_a_whole() {
     ));
 }
 
+/// So are the elements of other lists.
+#[test]
+fn elements_with_unknown_values_are_matched_as_a_whole() {
+    let unknown = json!({"$unknown": true});
+    let of = |elements: [(&Value, &str); 3]| {
+        elements.map(|(key, value)| json!({"Key": key, "Value": value}))
+    };
+    let named = [json!("a"), json!("b"), json!("c")];
+    let planned = json!(of([(&unknown, "x"), (&unknown, "x"), (&named[0], "x")]));
+    for order in [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ] {
+        let found = json!(of(order.map(|index| (&named[index], "x"))));
+        assert!(is_as_planned(&planned, &found), "{found}");
+    }
+    let found = json!(of([(&named[1], "x"), (&named[2], "x"), (&named[1], "x")]));
+    assert!(!is_as_planned(&planned, &found), "{found}");
+    let planned = json!([
+        {"Key": unknown, "Value": "x"},
+        {"Key": unknown, "Value": unknown},
+        {"Key": "a", "Value": unknown},
+    ]);
+    let found = json!(of([(&named[0], "y"), (&named[0], "x"), (&named[1], "z")]));
+    assert!(is_as_planned(&planned, &found), "{found}");
+}
+
 /// A definition is a text, whose lists have an order.
 #[test]
 fn a_text_with_an_unknown_value_keeps_its_order() {
