@@ -281,6 +281,24 @@ async fn what_an_abandoned_create_declared_does_not_count(world: &World) {
     assert_eq!(world.aws.resources()[0].properties["RetentionInDays"], 7);
 }
 
+/// Whoever goes on without it makes a second reference to what another one stands for since.
+#[apply(on_every_store)]
+async fn an_abandoned_create_is_no_consent_to_a_contradiction(world: &World) {
+    let declared = |days: u32| json!({"LogGroupName": "logs", "RetentionInDays": days});
+    unknown(world, LOG_GROUP, declared(14), Made::Conflict).await;
+    world.clock.advance(A_WHILE);
+    world.put(LOG_GROUP, "other", declared(7)).await;
+    world.settle().await;
+    let abandon = |days| json!({"trackedBy": tracked_by(LOG_GROUP, "main"), "resolve": "abandon", "properties": declared(days)});
+    let refused = world.post(LOG_GROUP, "put", &abandon(14)).await.expect(409);
+    assert!(
+        refused.text.contains("DeclaredOtherwise"),
+        "{}",
+        refused.text
+    );
+    world.post(LOG_GROUP, "put", &abandon(7)).await.expect(200);
+}
+
 /// What has a name is found by it.
 #[apply(on_every_store)]
 async fn what_has_a_name_is_ours_if_it_bears_the_mark(world: &World) {

@@ -410,12 +410,15 @@ async fn a_replacement_gives_up_what_others_stand_for(world: &World) {
         json!({"trackedBy": tracked_by(BUCKET, "a"), "properties": {"BucketName": policy.to_lowercase()},
             "replacementPolicy": policy, "onShared": on_shared})
     };
-    let refused = world
-        .post(BUCKET, "put", &body("createBeforeDelete", "refuse"))
-        .await;
-    world.settle().await;
-    let status = world.status(&refused).await.to_string();
-    assert!(status.contains("ResourceShared"), "{status}");
+    let before = owners(world).await;
+    for policy in ["createBeforeDelete", "deleteBeforeCreate"] {
+        let refused = world.post(BUCKET, "put", &body(policy, "refuse")).await;
+        assert_eq!(
+            refused.expect(409).body["error"]["details"][0]["code"],
+            "ResourceShared"
+        );
+    }
+    assert_eq!(owners(world).await, before);
     let reply = world
         .post(BUCKET, "put", &body("deleteBeforeCreate", "release"))
         .await;

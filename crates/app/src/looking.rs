@@ -130,9 +130,10 @@ impl Recorded {
         self.alias.as_ref()?.reference.as_ref()
     }
 
-    /// Returns whether the alias has no reference yet.
+    /// Returns whether the alias has no reference yet, or one that stands for nothing known.
     pub(crate) fn is_new_alias(&self) -> bool {
-        self.alias.is_some() && self.reference().is_none()
+        let stands = |it: &Reference| it.provisioning_state != ProvisioningState::Unknown;
+        self.alias.is_some() && !self.reference().is_some_and(stands)
     }
 
     /// Returns whether the alias is new, and another reference stands for the AWS resource.

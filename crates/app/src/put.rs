@@ -230,7 +230,10 @@ impl App {
             }
             Prospect::Seen(Outlook::Stale) => return Ok(None),
             Prospect::Seen(Outlook::Refused(failure)) => return Err(Rejection::Refused(failure)),
-            Prospect::Seen(Outlook::Change(change)) => Some(*change),
+            Prospect::Seen(Outlook::Change(change)) => {
+                self.refuse_taking(change.work.resource()).await?;
+                Some(*change)
+            }
             Prospect::Seen(Outlook::Open) => None,
         };
         let look = change.as_mut().and_then(|change| change.look.take());

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use ucp_look::{PlannedMember, PlannedStep, compared_with, contradicted};
-use ucp_model::operation::shared_elsewhere;
+use ucp_model::operation::{ResourceWork, shared_elsewhere};
 use ucp_model::{Detail, Reference, ReferenceId, Target, Warning};
 use ucp_schema::{Declaration, ResourceSchema};
+use ucp_store::rules::takes_away;
 
 use crate::changes::{ChangeKind, ResourceChange};
 use crate::{App, Caller, Rejection};
@@ -48,6 +49,23 @@ impl Taken {
 }
 
 impl App {
+    /// Refuses a put that would replace what other references stand for, too. Who comes to stand for it later is judged by the worker.
+    pub(crate) async fn refuse_taking(&self, work: Option<&ResourceWork>) -> Result<(), Rejection> {
+        let takes = |work: &&ResourceWork| takes_away(work) && work.options.on_shared.refuses();
+        let Some(work) = work.filter(takes) else {
+            return Ok(());
+        };
+        let targets: Vec<String> = work.referenced().iter().map(Target::key).collect();
+        let own = work.reference.as_ref().map(ReferenceId::key);
+        let others = self.references_to(&targets).await?.into_iter();
+        let mut others: Vec<ReferenceId> = others.map(|other| other.id).collect();
+        others.retain(|other| Some(other.key()) != own);
+        match others.is_empty() {
+            true => Ok(()),
+            false => Err(Rejection::Shared(others)),
+        }
+    }
+
     /// Refuses a set that takes resources away from other references, which stay. Who comes to stand for one later is judged with the
     /// member.
     pub(crate) async fn refuse_taken(
@@ -90,7 +108,9 @@ impl App {
         schema: &ResourceSchema,
         caller: &Caller,
     ) -> Result<usize, Rejection> {
-        let others = self.references_to(&[target.key()]).await?;
+        let mut others = self.references_to(&[target.key()]).await?;
+        // Its own is one whose create has an unknown outcome.
+        others.retain(|other| other.id.key() != own.key());
         let refused = contradicted(own, declaration.properties(), &others, schema, |other| {
             caller.reads_group(&other.group)
         });

@@ -1,7 +1,9 @@
 //! The other references that stand for the AWS resource of an operation.
 
 use ucp_model::operation::{Kind, ReplacementPolicy, Replacing, ResourceWork, WhenShared, Work};
-use ucp_model::{Operation, PlanPolicy, Reference, ReferenceId, Timestamp, Warning};
+use ucp_model::{
+    Operation, PlanPolicy, ProvisioningState, Reference, ReferenceId, Timestamp, Warning,
+};
 
 use super::{judge_policy_elsewhere, update};
 use crate::{Error, NewResourceWork, ReferenceUpdate, SHARED_MAX};
@@ -14,11 +16,13 @@ pub struct Made {
 }
 
 impl Made {
-    /// Returns whether the work makes a reference beside what its alias stands for `before`.
+    /// Returns whether the work makes a reference beside what its alias stands for `before`. One whose create has an unknown
+    /// outcome stands for nothing known.
     pub fn by(work: &NewResourceWork, before: Option<&Reference>) -> Self {
         let is_put = work.kind == Kind::Put && work.reference.is_some();
+        let stands = |it: &Reference| it.provisioning_state != ProvisioningState::Unknown;
         Self {
-            is_new: is_put && before.is_none(),
+            is_new: is_put && !before.is_some_and(stands),
             compared_with: work.compared_with,
         }
     }
