@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use serde_json::Value;
+use ucp_model::TypeName;
 use ucp_offerings::{Offerings, Problem, SourceFile};
 use ucp_schema::{Catalogue, Classes, Cursor, PropertyPath, ResourceSchema, Segment, Types};
 
@@ -91,52 +92,46 @@ fn named(schema: &Value, path: &mut Path, visit: &mut impl FnMut(&Path)) {
     }
 }
 
+/// What was told of types.
+#[derive(Default)]
+struct Told {
+    types: usize,
+    accepted: usize,
+    refused: usize,
+    wrong: Vec<String>,
+}
+
 #[test]
 fn a_parameter_is_updatable_if_and_only_if_its_place_is() {
     let catalogue = Catalogue::embedded();
-    let (mut accepted, mut refused, mut types) = (0, 0, 0);
-    let mut wrong = Vec::new();
-    for type_name in catalogue.type_names() {
-        let schema = catalogue.get(type_name).unwrap();
-        let handlers = schema.handlers();
-        if !(schema.is_provisionable() && handlers.delete) {
-            let (file, _) = file(type_name.as_str(), &[]);
-            let problems = Offerings::read(&[file], &catalogue).unwrap_err();
-            assert!(problems.iter().all(|one| one.line == 9), "{problems:?}");
-            continue;
-        }
-        types += 1;
-        let mut by_depth = vec![Vec::new(); DEPTH];
-        places(schema.root(), &mut Vec::new(), &mut by_depth);
-        for chunk in by_depth.iter().flat_map(|places| places.chunks(CHUNK)) {
-            let chunk: Vec<&Path> = chunk.iter().collect();
-            let (source, lines) = file(type_name.as_str(), &chunk);
-            let problems = Offerings::read(&[source], &catalogue)
-                .err()
-                .unwrap_or_default();
-            let mut told: BTreeMap<usize, &Problem> = BTreeMap::new();
-            for problem in &problems {
-                let index = lines.get(&problem.line);
-                let index = index.unwrap_or_else(|| panic!("{type_name}: {problem}"));
-                told.insert(*index, problem);
-            }
-            let mut good = Vec::new();
-            for (index, path) in chunk.iter().enumerate() {
-                let (_, is_updatable) = expected(&schema, path);
-                let problem = told.get(&index);
-                if problem.is_none() != is_updatable {
-                    wrong.push(format!("{type_name} {path:?} {is_updatable}: {problem:?}"));
-                }
-                match problem {
-                    None => good.push(*path),
-                    Some(_) => refused += 1,
-                }
-            }
-            accepted += good.len();
-            judge_schemas(&schema, &good, &catalogue);
-        }
-    }
+    let names: Vec<&TypeName> = catalogue.type_names().collect();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let shares: Vec<Told> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads)
+            .map(|share| {
+                let names = names.iter().skip(share).step_by(threads);
+                let catalogue = &catalogue;
+                scope.spawn(move || {
+                    let mut told = Told::default();
+                    names.for_each(|name| judge(name, catalogue, &mut told));
+                    told
+                })
+            })
+            .collect();
+        workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap())
+            .collect()
+    });
+    let sum = |of: fn(&Told) -> usize| shares.iter().map(of).sum::<usize>();
+    let (accepted, refused) = (sum(|told| told.accepted), sum(|told| told.refused));
+    let types = sum(|told| told.types);
     println!("{types} types, {accepted} places accepted, {refused} refused");
+    let wrong: Vec<&str> = shares
+        .iter()
+        .flat_map(|told| &told.wrong)
+        .map(String::as_str)
+        .collect();
     assert!(
         wrong.is_empty(),
         "{} wrong:\n{}",
@@ -144,6 +139,49 @@ fn a_parameter_is_updatable_if_and_only_if_its_place_is() {
         wrong.join("\n")
     );
     assert!(accepted > 10_000 && refused > 5_000, "{accepted} {refused}");
+}
+
+/// Judges a parameter at each place of a type.
+fn judge(type_name: &TypeName, catalogue: &Catalogue, all: &mut Told) {
+    let schema = catalogue.get(type_name).unwrap();
+    let handlers = schema.handlers();
+    if !(schema.is_provisionable() && handlers.delete) {
+        let (file, _) = file(type_name.as_str(), &[]);
+        let problems = Offerings::read(&[file], catalogue).unwrap_err();
+        assert!(problems.iter().all(|one| one.line == 9), "{problems:?}");
+        return;
+    }
+    all.types += 1;
+    let mut by_depth = vec![Vec::new(); DEPTH];
+    places(schema.root(), &mut Vec::new(), &mut by_depth);
+    for chunk in by_depth.iter().flat_map(|places| places.chunks(CHUNK)) {
+        let chunk: Vec<&Path> = chunk.iter().collect();
+        let (source, lines) = file(type_name.as_str(), &chunk);
+        let problems = Offerings::read(&[source], catalogue)
+            .err()
+            .unwrap_or_default();
+        let mut told: BTreeMap<usize, &Problem> = BTreeMap::new();
+        for problem in &problems {
+            let index = lines.get(&problem.line);
+            let index = index.unwrap_or_else(|| panic!("{type_name}: {problem}"));
+            told.insert(*index, problem);
+        }
+        let mut good = Vec::new();
+        for (index, path) in chunk.iter().enumerate() {
+            let (_, is_updatable) = expected(&schema, path);
+            let problem = told.get(&index);
+            if problem.is_none() != is_updatable {
+                all.wrong
+                    .push(format!("{type_name} {path:?} {is_updatable}: {problem:?}"));
+            }
+            match problem {
+                None => good.push(*path),
+                Some(_) => all.refused += 1,
+            }
+        }
+        all.accepted += good.len();
+        judge_schemas(&schema, &good, catalogue);
+    }
 }
 
 /// No update schema has a create-only or a read-only place, and each is valid, closed, and small enough.

@@ -1,6 +1,7 @@
 //! Declarations that are made to take long, of every embedded type. What judging them takes is measured in CPU time of the
 //! thread, so that a busy machine makes no difference.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -134,8 +135,8 @@ fn environment(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// Judges declarations for `UCP_SECONDS` seconds, each of another type, with a seed from `UCP_SEED` on. With `UCP_TYPES=all`
-/// it goes on until it has judged as many of each type.
+/// Judges declarations for `UCP_SECONDS` seconds of all threads together, each of another type, with a seed from `UCP_SEED` on.
+/// With `UCP_TYPES=all` it goes on until it has judged one of each type.
 #[test]
 fn no_declaration_takes_long() {
     let seconds = environment("UCP_SECONDS").unwrap_or(20);
@@ -143,18 +144,29 @@ fn no_declaration_takes_long() {
     let are_all = std::env::var("UCP_TYPES").is_ok_and(|types| types == "all");
     let catalogue = Catalogue::embedded();
     let names: Vec<&TypeName> = catalogue.type_names().collect();
-    let (start, mut worst, mut count) = (Instant::now(), Worst::default(), 0);
-    for seed in first.. {
-        // Each of them once in as many seeds as there are types.
-        let spread = usize::try_from(seed).expect("a small seed") * 7_919;
-        let schema = catalogue.get(names[spread % names.len()]);
-        attack(&schema.expect("a schema"), seed, &mut worst);
-        count += 1;
-        let is_whole = !are_all || count % names.len() == 0;
-        if is_whole && start.elapsed() > Duration::from_secs(seconds) {
-            break;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let time = Duration::from_secs(seconds) / u32::try_from(threads).expect("a small number");
+    let (start, begun) = (Instant::now(), AtomicUsize::new(0));
+    let judge = || {
+        let mut worst = Worst::default();
+        loop {
+            let index = begun.fetch_add(1, Ordering::Relaxed);
+            if start.elapsed() > time && (!are_all || index >= names.len()) {
+                return worst;
+            }
+            let seed = first + index as u64;
+            // Each of them once in as many seeds as there are types.
+            let spread = usize::try_from(seed).expect("a small seed") * 7_919;
+            let schema = catalogue.get(names[spread % names.len()]);
+            attack(&schema.expect("a schema"), seed, &mut worst);
         }
-    }
+    };
+    let shares: Vec<Worst> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(judge)).collect();
+        let ends = workers.into_iter().map(|worker| worker.join());
+        ends.map(|end| end.expect("no panic")).collect()
+    });
+    let count = begun.into_inner() - threads;
     println!("{count} declarations of {} types", count.min(names.len()));
-    worst.judge();
+    shares.iter().for_each(Worst::judge);
 }
