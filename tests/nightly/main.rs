@@ -24,3 +24,7 @@ mod process;
 #[path = "../e2e/processes/proxy.rs"]
 #[allow(dead_code, reason = "shared")]
 mod proxy;
+
+// Of every type, as the end-to-end tests have it of an eighth.
+#[path = "../e2e/what_if/restated.rs"]
+mod restated;
