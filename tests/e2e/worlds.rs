@@ -275,7 +275,7 @@ fn a_process_that_forgets_a_ceiling_is_found() {
 
 #[test]
 fn a_delete_of_what_a_refused_create_names_is_found() {
-    is_found(Plant::TakenForHalfMade, 60..500, &DELETED);
+    is_found(Plant::TakenForHalfMade, 3..500, &DELETED);
 }
 
 #[test]
@@ -296,7 +296,7 @@ fn a_delete_of_what_is_not_owned_is_found() {
 
 #[test]
 fn a_form_that_is_forgotten_is_found() {
-    is_found(Plant::ForgottenForm, 0..1_000, &["unexpected reply"]);
+    is_found(Plant::ForgottenForm, 36..1_000, &["unexpected reply"]);
 }
 
 #[test]
@@ -307,6 +307,11 @@ fn a_document_that_is_taken_for_known_is_found() {
 #[test]
 fn a_delete_of_all_that_an_instance_lists_is_found() {
     is_found(Plant::DeletedWithItsInstance, 170..1_000, &DELETED);
+}
+
+#[test]
+fn a_delete_of_what_another_region_declares_is_found() {
+    is_found(Plant::DeletedInOneRegion, 0..500, &DELETED);
 }
 
 /// What is lost although nobody asked for that.

@@ -19,6 +19,12 @@ pub(super) const SECRET: &str = "AWS.SecretsManager/Secret";
 
 /// The declaration names its resources, and AWS derives their identifiers.
 pub(super) const TOPIC: &str = "AWS.SNS/Topic";
+/// The declaration names its resources, and AWS has them once for all regions.
+pub(super) const ROLE: &str = "AWS.IAM/Role";
+/// The declaration names its resources, and AWS keeps the names in lower case.
+pub(super) const DATABASE: &str = "AWS.RDS/DBInstance";
+/// Its value can be what others are called.
+pub(super) const PARAMETER: &str = "AWS.SSM/Parameter";
 /// It is in a VPC, and has a policy.
 pub(super) const ENDPOINT: &str = "AWS.EC2/VPCEndpoint";
 
@@ -28,6 +34,17 @@ pub(super) const OTHER_GROUP: &str = "other";
 pub(super) const RENAMING_GROUP: &str = "renaming";
 /// That log group. Somebody always declares it.
 pub(super) const RENAMED: &str = "renamed";
+/// The group whose sets list a database and a log group, now under this alias and now under that, whose names are not always told
+/// alike.
+pub(super) const MOVING_GROUP: &str = "moving";
+/// The name of both. Somebody always declares them.
+pub(super) const MOVED: &str = "moved";
+/// The group whose sets list one role, now from this region and now from that, under another alias from each.
+pub(super) const ROLES_GROUP: &str = "roles";
+/// That role. Somebody always declares it.
+pub(super) const KEPT_ROLE: &str = "kept";
+/// The other region.
+pub(super) const ELSEWHERE: &str = "eu-west-1";
 /// The group of the space for which a platform orders.
 pub(super) const SPACE_GROUP: &str = "cf-space";
 
@@ -81,6 +98,17 @@ pub(super) const INTRUDING: Alias = alias(
 /// What an order has made, imported, not owned.
 pub(super) const SHARED: Alias = alias("shared", "rg", LOG_GROUP, "shared", Some(ORDERED));
 
+/// A role, from the region of all else and from the other one.
+pub(super) const ROLES: [Alias; 2] = [
+    alias("role", "rg", ROLE, "here", Some("role")),
+    alias("role/elsewhere", "rg", ROLE, "there", Some("role")),
+];
+
+/// The alias of the role from a region.
+pub(super) fn role(elsewhere: bool) -> Alias {
+    ROLES[usize::from(elsewhere)]
+}
+
 const fn alias(
     key: &'static str,
     group: &'static str,
@@ -118,7 +146,7 @@ impl Alias {
 
     /// The name of its type at AWS.
     pub(super) fn type_name(&self) -> String {
-        self.resource_type.replace(['.', '/'], "::")
+        type_name(self.resource_type)
     }
 
     /// The property that has its mark.
@@ -145,6 +173,11 @@ impl<'de> Deserialize<'de> for Alias {
     }
 }
 
+/// What AWS calls a type.
+pub(super) fn type_name(resource_type: &str) -> String {
+    resource_type.replace(['.', '/'], "::")
+}
+
 /// The path of a resource group.
 pub(super) fn group(name: &str) -> String {
     format!("/planes/radius/local/resourceGroups/{name}")
@@ -152,12 +185,13 @@ pub(super) fn group(name: &str) -> String {
 
 /// The path of what is called so, below a type.
 pub(super) fn below(resource_type: &str, identifier: &str) -> String {
-    format!("{}/providers/{resource_type}/{identifier}", scope())
+    format!("{}/providers/{resource_type}/{identifier}", scope(false))
 }
 
-/// The path of the account and region.
-pub(super) fn scope() -> String {
-    format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}")
+/// The path of the account and its region, or the other one.
+pub(super) fn scope(elsewhere: bool) -> String {
+    let region = if elsewhere { ELSEWHERE } else { REGION };
+    format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{region}")
 }
 
 /// The id of a resource group.

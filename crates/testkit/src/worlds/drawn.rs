@@ -17,14 +17,20 @@ impl Story {
         let processes = draw.pick(&[1, 1, 2, 2, 2, 3]);
         let ahead_ms = (0..processes).map(|_| ahead(&draw)).collect();
         let weave = draw.pick(&[0, 20, 50]);
-        let faults = weather::drawn(&draw);
+        let mut faults = weather::drawn(&draw);
         // It is not drawn, so that the other worlds stay what they were.
-        let orders = match seed % 6 {
-            0 => Some(Offered::Net),
-            3 => Some(Offered::Logs),
+        let theme = match seed % 12 {
+            0 | 6 => Some(Theme::Orders(Offered::Net)),
+            3 | 9 => Some(Theme::Orders(Offered::Logs)),
+            4 => Some(Theme::Offers),
+            7 => Some(Theme::Roles),
+            11 => Some(Theme::Moves),
             _ => None,
         };
-        let acts = Acts::drawn(&draw, processes, orders);
+        let acts = Acts::drawn(&draw, processes, theme);
+        if let Some(Theme::Moves | Theme::Offers) = theme {
+            faults.extend(weather::refused_creates(&draw));
+        }
         let pace = draw.pick(&[Pace::Unpaced, Pace::Learned, Pace::Ceilings]);
         Self {
             seed,
@@ -52,6 +58,19 @@ enum Subject {
     LogGroup(&'static str),
 }
 
+/// What a world is about, besides what all are.
+#[derive(Clone, Copy)]
+enum Theme {
+    /// What a platform orders.
+    Orders(Offered),
+    /// Orders of what some processes call otherwise in their files.
+    Offers,
+    /// Roles, which are one in all regions.
+    Roles,
+    /// Resources that come under another alias, whose creates AWS refuses.
+    Moves,
+}
+
 struct Acts<'a> {
     draw: &'a Draw,
     processes: usize,
@@ -61,14 +80,13 @@ struct Acts<'a> {
     has_persons: bool,
     /// Whether a topic is replaced.
     has_replacements: bool,
-    /// What a platform orders.
-    orders: Option<Offered>,
+    theme: Option<Theme>,
     /// Whether sets list what others stand for, or leave out what they do not own.
     has_sharing: bool,
 }
 
 impl<'a> Acts<'a> {
-    fn drawn(draw: &'a Draw, processes: usize, orders: Option<Offered>) -> Vec<Act> {
+    fn drawn(draw: &'a Draw, processes: usize, theme: Option<Theme>) -> Vec<Act> {
         let subjects = (0..2 + draw.below(3)).map(|_| subject(draw)).collect();
         let mut acts = Self {
             draw,
@@ -77,7 +95,7 @@ impl<'a> Acts<'a> {
             declared: BTreeMap::new(),
             has_persons: draw.one_in(2),
             has_replacements: draw.one_in(3),
-            orders,
+            theme,
             has_sharing: draw.one_in(3),
         };
         // Most defects take few acts, and some take many.
@@ -93,6 +111,27 @@ impl<'a> Acts<'a> {
         let subject = draw.pick(&self.subjects);
         let place = || draw.below(10);
         match draw.below(100) {
+            0..60 if let Some(Theme::Moves) = self.theme => {
+                let asked = self.ask(Wish::Move {
+                    to: draw.pick(&["a", "b"]).to_owned(),
+                    complete: !draw.one_in(4),
+                    capital: draw.one_in(2),
+                    days: draw.pick(&[7, 7, 14]),
+                    referred: draw.one_in(2),
+                });
+                match draw.one_in(4) {
+                    true => asked,
+                    false => to_the_end(asked),
+                }
+            }
+            0..60 if let Some(Theme::Offers) = self.theme => match draw.below(9) {
+                0..3 => to_the_end(self.ask(Wish::Provision(Offered::Logs))),
+                3..6 => to_the_end(self.ask(Wish::Retain(draw.pick(&[7, 14])))),
+                _ => Act::Offer {
+                    of: self.process(),
+                    otherwise: !draw.one_in(3),
+                },
+            },
             0..12 if self.has_replacements => self.ask(Wish::Replace {
                 fifo: draw.one_in(2),
                 create_first: draw.one_in(2),
@@ -107,7 +146,7 @@ impl<'a> Acts<'a> {
                     complete: true,
                 },
             }),
-            24..47 if let Some(of) = self.orders => self.ask(match draw.below(12) {
+            24..47 if let Some(Theme::Orders(of)) = self.theme => self.ask(match draw.below(12) {
                 0..4 => Wish::Provision(of),
                 4..7 => Wish::ChangePlan(of),
                 7 => Wish::Deprovision {
@@ -119,6 +158,17 @@ impl<'a> Acts<'a> {
                 10 if of == Offered::Logs => Wish::Share,
                 _ => Wish::Provision(of),
             }),
+            24..47 if let Some(Theme::Roles) = self.theme => {
+                let elsewhere = draw.one_in(2);
+                self.ask(match draw.below(8) {
+                    0..3 => Wish::PutRole { elsewhere },
+                    3..5 => Wish::DropRole { elsewhere },
+                    _ => Wish::MoveRole {
+                        elsewhere,
+                        complete: !draw.one_in(4),
+                    },
+                })
+            }
             0..47 => {
                 let put = put(draw, subject, &mut self.declared);
                 self.ask(put)
@@ -195,6 +245,18 @@ impl<'a> Acts<'a> {
             by: self.process(),
             way,
         }
+    }
+}
+
+/// The same by somebody who waits for the end: changes that meet refuse each other.
+fn to_the_end(act: Act) -> Act {
+    match act {
+        Act::Ask { what, by, .. } => Act::Ask {
+            what,
+            by,
+            way: Way::ToTheEnd,
+        },
+        other => other,
     }
 }
 

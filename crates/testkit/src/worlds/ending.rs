@@ -6,10 +6,13 @@ use serde_json::{Value, json};
 use ucp_model::{CallClass, ProvisioningState, Reference};
 use ucp_simulator::Action;
 
-use super::alias::{ALIASES, Alias, FOREIGN, NAMES, RENAMING_GROUP, REPLACED};
+use super::alias::{
+    ALIASES, Alias, ELSEWHERE, FOREIGN, NAMES, RENAMING_GROUP, REPLACED, ROLES, role,
+};
 use super::coverage::Coverage;
 use super::play::{Play, is_of};
 use super::story::{Act, Wish};
+use crate::place::REGION;
 use crate::world::path_of;
 
 /// How many calls of a class may come before their time: what the bucket holds, what processes have taken ahead, what their
@@ -57,6 +60,7 @@ impl Play<'_> {
         self.rename_once_more().await;
         self.replace_once_more().await;
         self.apply_once_more().await;
+        self.share_role_once_more().await;
         self.deprovision_once_more().await;
         self.check_references().await;
         self.check_standing().await;
@@ -107,9 +111,11 @@ impl Play<'_> {
 
     /// AWS is called no faster than the operator says, in the long run.
     fn check_ceilings(&self) {
-        for (class, per_second) in self.story().pace.ceilings() {
+        let ceilings = self.story().pace.ceilings().into_iter();
+        let ceilings = ceilings.flat_map(|it| [REGION, ELSEWHERE].map(|region| (region, it)));
+        for (region, (class, per_second)) in ceilings {
             let mut log = self.world().aws.log();
-            log.retain(|entry| class_of(entry.operation) == Some(class));
+            log.retain(|entry| entry.region == region && class_of(entry.operation) == Some(class));
             log.sort_by_key(|entry| entry.time);
             let Some(first) = log.first() else { continue };
             let (mut owed, mut settled_at) = (0.0_f64, first.time);
@@ -232,6 +238,33 @@ impl Play<'_> {
         let before = mutations(self);
         assert_eq!(self.status_of(&apply).await, "Succeeded", "apply it again");
         assert_eq!(mutations(self), before, "an apply again changes something");
+    }
+
+    /// A role can be put from both regions, and is one. It is not deleted from one of them while the other one declares it.
+    async fn share_role_once_more(&mut self) {
+        let mut asked = self.asked().iter();
+        let is_role = |it: &Reference| ROLES.iter().any(|role| is_of(it, *role));
+        let mut references = self.references().await;
+        references.retain(is_role);
+        let mut states = references.iter().map(|it| it.provisioning_state);
+        if !asked.any(|asked| matches!(asked.what, Wish::PutRole { .. }))
+            || states.any(|state| state == ProvisioningState::Unknown)
+        {
+            return;
+        }
+        for elsewhere in [false, true] {
+            let status = self.status_of(&Wish::PutRole { elsewhere }).await;
+            assert_eq!(status, "Succeeded", "put the role once more: {elsewhere}");
+        }
+        let mut live = self.world().aws.resources();
+        live.retain(|it| Some(it.identifier.as_str()) == role(false).mark);
+        assert_eq!(live.len(), 1, "a role of each region: {live:?}");
+        let mut references = self.references().await;
+        references.retain(|it| is_role(it) && it.owned);
+        assert_eq!(references.len(), 1, "owners of a role: {references:?}");
+        let elsewhere = is_of(&references[0], role(true));
+        let reply = self.answer(&Wish::DropRole { elsewhere }).await;
+        assert_eq!(reply.status, 409, "a shared role goes: {}", reply.text);
     }
 
     /// Sends a request, and returns what came of it.

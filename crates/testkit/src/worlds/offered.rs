@@ -21,6 +21,13 @@ pub enum Offered {
 /// The blocks of the VPC under each plan.
 const BLOCKS: [&str; 2] = ["10.0.0.0/16", "10.20.0.0/16"];
 
+/// The edits of the files after which the log group has another name in them, and the same in AWS.
+pub(super) const CALLED_OTHERWISE: [(&str, &str, &str); 3] = [
+    ("logs.toml", "[resources.group]", "[resources.journal]"),
+    ("logs.toml", "group/", "journal/"),
+    ("logs.toml", ".group.", ".journal."),
+];
+
 impl Offered {
     pub(super) const ALL: [Self; 2] = [Self::Net, Self::Logs];
 
@@ -61,6 +68,14 @@ impl Offered {
     pub(super) fn change_plan(self) -> (&'static str, String, String) {
         let body = json!({"service_id": self.service(), "plan_id": self.plan(true)});
         let path = format!("{}?accepts_incomplete=true", self.path());
+        ("PATCH", path, body.to_string())
+    }
+
+    /// Changes a parameter.
+    pub(super) fn retain(days: u32) -> (&'static str, String, String) {
+        let of = Self::Logs;
+        let body = json!({"service_id": of.service(), "parameters": {"retention": days}});
+        let path = format!("{}?accepts_incomplete=true", of.path());
         ("PATCH", path, body.to_string())
     }
 

@@ -42,10 +42,12 @@ pub enum Plant {
     TakenForKnown,
     /// The deletion of an instance deletes all that is listed for it, whoever has made it and whoever else needs it.
     DeletedWithItsInstance,
+    /// A role is deleted under its alias in one region, whoever declares it from another one.
+    DeletedInOneRegion,
 }
 
 /// The defects, by their names.
-const PLANTS: [(&str, Plant); 11] = [
+const PLANTS: [(&str, Plant); 12] = [
     ("forgotten-lease", Plant::ForgottenLease),
     ("believed-absence", Plant::BelievedAbsence),
     (
@@ -63,6 +65,7 @@ const PLANTS: [(&str, Plant); 11] = [
     ("forgotten-form", Plant::ForgottenForm),
     ("taken-for-known", Plant::TakenForKnown),
     ("deleted-with-its-instance", Plant::DeletedWithItsInstance),
+    ("deleted-in-one-region", Plant::DeletedInOneRegion),
 ];
 
 impl FromStr for Plant {

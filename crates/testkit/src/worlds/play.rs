@@ -17,13 +17,14 @@ use ucp_simulator::{Action, ResourceSnapshot};
 use ucp_store::Error;
 
 use super::alias::{
-    ALIASES, Alias, ENDPOINT, FOREIGN, INTRUDING, LOG_GROUP, OTHER_GROUP, RENAMED, RENAMING_GROUP,
-    REPLACED, SHARED, SPACE_GROUP, SUBNET, VPC, below, group, id_of, scope,
+    ALIASES, Alias, DATABASE, ENDPOINT, FOREIGN, INTRUDING, KEPT_ROLE, LOG_GROUP, MOVED,
+    MOVING_GROUP, OTHER_GROUP, PARAMETER, RENAMED, RENAMING_GROUP, REPLACED, ROLE, ROLES_GROUP,
+    SHARED, SPACE_GROUP, SUBNET, VPC, below, group, id_of, role, scope,
 };
 use super::calls::Calls;
 use super::coverage::Coverage;
 use super::fate::{Fate, Forgotten, STATE};
-use super::offered::{is_ordered, signed_in};
+use super::offered::{CALLED_OTHERWISE, Offered, is_ordered, signed_in};
 use super::plant::{BelievedAbsences, ForgottenLeases, OPERATION, Plant};
 use super::story::{Act, Story, Way, Wish};
 use crate::builder::Builder;
@@ -116,9 +117,16 @@ impl<'a> Play<'a> {
             story,
             processes: Vec::new(),
             dead: Vec::new(),
-            groups: ["rg", OTHER_GROUP, RENAMING_GROUP, SPACE_GROUP]
-                .map(id_of)
-                .into(),
+            groups: [
+                "rg",
+                OTHER_GROUP,
+                RENAMING_GROUP,
+                MOVING_GROUP,
+                ROLES_GROUP,
+                SPACE_GROUP,
+            ]
+            .map(id_of)
+            .into(),
             coverage: Coverage::default(),
             forgotten,
             believed,
@@ -134,6 +142,8 @@ impl<'a> Play<'a> {
         let first = play.start(0, builder.seeded(story.seed)).await;
         first.world.put_group(OTHER_GROUP).await;
         first.world.put_group(RENAMING_GROUP).await;
+        first.world.put_group(MOVING_GROUP).await;
+        first.world.put_group(ROLES_GROUP).await;
         for fault in &story.faults {
             first.world.aws.add_fault(fault.clone());
         }
@@ -271,6 +281,10 @@ impl<'a> Play<'a> {
                 self.claim(self.process(*of)).await;
                 self.go_on().await;
             }
+            Act::Offer { of, otherwise } => {
+                let edits: &[_] = if *otherwise { &CALLED_OTHERWISE } else { &[] };
+                self.processes[self.process(*of)].world.offer(edits);
+            }
             Act::Keep(of) => self.keep(self.process(*of)).await,
             Act::Watch(of) => {
                 self.watch(self.process(*of)).await;
@@ -309,6 +323,7 @@ impl<'a> Play<'a> {
         let patch = match type_name {
             "AWS::EC2::VPC" if is_known => json!({"EnableDnsSupport": false, "Tags": []}),
             "AWS::EC2::VPC" => json!({"EnableDnsSupport": false}),
+            "AWS::RDS::DBInstance" => json!({"BackupRetentionPeriod": 3}),
             "AWS::EC2::Subnet" => json!({"MapPublicIpOnLaunch": true}),
             "AWS::Logs::LogGroup" => json!({"RetentionInDays": 30}),
             _ => json!({"Description": "changed outside"}),
@@ -347,11 +362,19 @@ impl<'a> Play<'a> {
             let request = ("DELETE", below(LOG_GROUP, RENAMED), String::new());
             self.send(what, by, &request, false).await;
         }
+        if self.plant == Some(Plant::DeletedInOneRegion)
+            && let Wish::DropRole { elsewhere } = *what
+        {
+            let name = role(elsewhere).mark.unwrap_or_default();
+            let request = ("DELETE", below(ROLE, name), String::new());
+            self.send(what, by, &request, false).await;
+        }
         // What a person decides by force must see what is decided meanwhile.
         let may_overlap = !matches!(
             what,
             Wish::Delete(_)
                 | Wish::Forget(_)
+                | Wish::DropRole { .. }
                 | Wish::Release
                 | Wish::DeleteGroup
                 | Wish::Deprovision { .. }
@@ -407,6 +430,9 @@ impl<'a> Play<'a> {
             Wish::Delete(alias) | Wish::Forget(alias) => references
                 .iter()
                 .any(|reference| is_unknown(reference) && is_of(reference, *alias)),
+            Wish::DropRole { elsewhere } => references
+                .iter()
+                .any(|reference| is_unknown(reference) && is_of(reference, role(*elsewhere))),
             Wish::DeleteGroup => references
                 .iter()
                 .any(|reference| is_unknown(reference) && reference.id.group.name == OTHER_GROUP),
@@ -749,10 +775,15 @@ impl<'a> Play<'a> {
     /// A resource has at most one owner, and an alias at most one resource that was created for it. What is always declared is
     /// never deleted, and what is never owned neither.
     pub(super) async fn check_references(&self) {
-        for (name, why) in [(RENAMED, "declared"), (FOREIGN.name, "not owned")] {
+        for (name, why) in [
+            (RENAMED, "declared"),
+            (MOVED, "declared"),
+            (KEPT_ROLE, "declared"),
+            (FOREIGN.name, "not owned"),
+        ] {
             let deleted = self.world().aws.count(|entry| {
                 entry.operation == Action::DeleteResource
-                    && entry.identifier.as_deref() == Some(name)
+                    && (entry.identifier.as_deref()).is_some_and(|it| it.eq_ignore_ascii_case(name))
             });
             assert_eq!(deleted, 0, "what is {why} was deleted");
         }
@@ -884,7 +915,7 @@ impl<'a> Play<'a> {
                         },
                     }));
                 }
-                let set = json!({"scope": scope(), "resources": resources});
+                let set = json!({"scope": scope(false), "resources": resources});
                 ("POST", format!("{GROUP}/:apply"), set.to_string())
             }
             Wish::Rename { to, complete } => renaming(&[to], *complete),
@@ -913,6 +944,7 @@ impl<'a> Play<'a> {
             Wish::Release => ("DELETE", FOREIGN.id(), String::new()),
             Wish::Provision(of) => of.provision(),
             Wish::ChangePlan(of) => of.change_plan(),
+            Wish::Retain(days) => Offered::retain(*days),
             Wish::Deprovision { of, changed } => of.deprovision(*changed),
             Wish::Intrude | Wish::Share => {
                 let alias = if *what == Wish::Share {
@@ -922,6 +954,64 @@ impl<'a> Play<'a> {
                 };
                 let body = json!({"primaryIdentifier": alias.mark, "ownedResource": false});
                 on_alias(alias, "import", body)
+            }
+            Wish::Move {
+                to,
+                complete,
+                capital,
+                days,
+                referred,
+            } => {
+                let name = if *capital { "Moved" } else { MOVED };
+                let mut resources = vec![json!({
+                    "alias": to, "type": DATABASE,
+                    "properties": {
+                        "DBInstanceIdentifier": name, "Engine": "postgres",
+                        "DBInstanceClass": "db.t3.micro", "AllocatedStorage": "20",
+                        "BackupRetentionPeriod": days,
+                    },
+                })];
+                let mut name = json!(MOVED);
+                if *referred {
+                    resources.push(json!({
+                        "alias": "name", "type": PARAMETER,
+                        "properties": {"Name": "name", "Type": "String", "Value": name},
+                    }));
+                    name = json!({"$reference": "name#/Value"});
+                }
+                resources.push(json!({
+                    "alias": to, "type": LOG_GROUP, "properties": {"LogGroupName": name},
+                }));
+                let set = json!({
+                    "scope": scope(false), "mode": mode(*complete), "resources": resources,
+                });
+                (
+                    "POST",
+                    format!("{}/:apply", group(MOVING_GROUP)),
+                    set.to_string(),
+                )
+            }
+            Wish::PutRole { elsewhere } => {
+                let alias = role(*elsewhere);
+                let properties = role_called(alias.mark.unwrap_or_default());
+                let body = json!({"trackedBy": alias.id(), "properties": properties});
+                let path = format!("{}/providers/{ROLE}/:put", scope(*elsewhere));
+                ("POST", path, body.to_string())
+            }
+            Wish::DropRole { elsewhere } => ("DELETE", role(*elsewhere).id(), String::new()),
+            Wish::MoveRole {
+                elsewhere,
+                complete,
+            } => {
+                let set = json!({
+                    "scope": scope(*elsewhere), "mode": mode(*complete),
+                    "resources": [{
+                        "alias": role(*elsewhere).name, "type": ROLE,
+                        "properties": role_called(KEPT_ROLE),
+                    }],
+                });
+                let path = format!("{}/:apply", group(ROLES_GROUP));
+                ("POST", path, set.to_string())
             }
             Wish::DeleteGroup => ("DELETE", other(), String::new()),
             Wish::PutGroup => ("PUT", other(), json!({"location": "global"}).to_string()),
@@ -948,12 +1038,30 @@ fn renaming(aliases: &[&str], is_complete: bool) -> Asks {
         })
     };
     let set = json!({
-        "scope": scope(),
-        "mode": if is_complete { "Complete" } else { "Incremental" },
+        "scope": scope(false),
+        "mode": mode(is_complete),
         "resources": aliases.iter().map(listed).collect::<Vec<_>>(),
     });
     let path = format!("{}/:apply", group(RENAMING_GROUP));
     ("POST", path, set.to_string())
+}
+
+fn mode(is_complete: bool) -> &'static str {
+    match is_complete {
+        true => "Complete",
+        false => "Incremental",
+    }
+}
+
+/// The declaration of a role.
+fn role_called(name: &str) -> Value {
+    json!({
+        "RoleName": name,
+        "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [{
+            "Effect": "Allow", "Action": "sts:AssumeRole",
+            "Principal": {"Service": "ec2.amazonaws.com"},
+        }]},
+    })
 }
 
 fn on_alias(alias: Alias, action: &str, mut body: Value) -> Asks {

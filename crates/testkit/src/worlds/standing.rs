@@ -3,7 +3,7 @@
 use ucp_model::{ProvisioningState, Reference};
 use ucp_simulator::Action;
 
-use super::alias::{LOG_GROUP, OTHER_GROUP, REPLACED};
+use super::alias::{LOG_GROUP, OTHER_GROUP, PARAMETER, REPLACED, ROLES, role};
 use super::play::{Asked, Play, Standing, is_of};
 use super::story::Wish;
 
@@ -15,17 +15,26 @@ impl Play<'_> {
             if entry.operation != Action::DeleteResource {
                 continue;
             }
-            for reference in &self.standing.references {
+            let is_of = |reference: &&Reference| {
                 let target = reference.target();
-                let is_of = target.is_some_and(|target| {
+                target.is_some_and(|target| {
                     Some(target.identifier.as_str()) == entry.identifier.as_deref()
-                });
+                })
+            };
+            let standing: Vec<_> = self.standing.references.iter().filter(is_of).collect();
+            for reference in &standing {
                 let may_delete = |asked: &Asked| asked.may_delete(reference);
                 assert!(
-                    !is_of || self.asked().iter().any(may_delete),
+                    self.asked().iter().any(may_delete),
                     "what stands was deleted: {reference:?}"
                 );
             }
+            // Nobody deletes a role by its name.
+            let is_role = entry.type_name == Some(ROLES[0].type_name());
+            assert!(
+                !is_role || standing.len() < 2,
+                "what stands was deleted: {standing:?}"
+            );
         }
         let resources = self.world().aws.resources();
         let mut references = self.references().await;
@@ -53,6 +62,13 @@ impl Asked {
                 is_of(reference, *alias) || is_named || is_deleted()
             }
             Wish::Forget(alias) => is_of(reference, *alias) && reference.owned,
+            // What nothing refers to any more leaves the set.
+            Wish::Move {
+                complete: true,
+                referred: false,
+                ..
+            } => reference.id.type_name.arm() == PARAMETER,
+            Wish::DropRole { elsewhere } => is_of(reference, role(*elsewhere)) && reference.owned,
             Wish::DeleteByName(name) => {
                 identifier.as_ref() == Some(name)
                     && reference.id.type_name.arm().as_str() == LOG_GROUP

@@ -8,7 +8,7 @@ use ucp_engine::Pacing;
 use ucp_model::{CallClass, RateKey};
 use ucp_simulator::faults::Fault;
 
-use super::alias::{Alias, OTHER_GROUP, id_of};
+use super::alias::{Alias, ELSEWHERE, OTHER_GROUP, id_of};
 use super::offered::Offered;
 use crate::place::{ACCOUNT, REGION};
 
@@ -55,19 +55,19 @@ impl Pace {
 
     /// What a process is told about it.
     pub(super) fn pacing(self) -> Option<Pacing> {
-        let key = |class| RateKey {
-            scope: format!("{ACCOUNT}/{REGION}"),
+        let key = |region, class| RateKey {
+            scope: format!("{ACCOUNT}/{region}"),
             class,
         };
+        let ceilings = [REGION, ELSEWHERE].into_iter().flat_map(|region| {
+            let ceilings = self.ceilings().into_iter();
+            ceilings.map(move |(class, rate)| (key(region, class), rate))
+        });
         match self {
             Self::Unpaced => None,
             Self::Learned => Some(Pacing::default()),
             Self::Ceilings => Some(Pacing {
-                ceilings: self
-                    .ceilings()
-                    .iter()
-                    .map(|(class, rate)| (key(*class), *rate))
-                    .collect(),
+                ceilings: ceilings.collect(),
                 weights: [(id_of(OTHER_GROUP).key(), 3)].into(),
             }),
         }
@@ -93,6 +93,13 @@ pub enum Act {
     Vanish(usize),
     /// So many milliseconds pass.
     Pass(u64),
+    /// A process offers the files in which the log group of an instance is called so, or otherwise.
+    Offer {
+        /// The process.
+        of: usize,
+        /// Whether it is called otherwise.
+        otherwise: bool,
+    },
     /// A process steps what is due.
     Step(usize),
     /// A process looks after the leftovers that are due, and removes what is old enough.
@@ -197,6 +204,8 @@ pub enum Wish {
     Provision(Offered),
     /// A change of its plan, which replaces what it has.
     ChangePlan(Offered),
+    /// A change of how long the ordered log group keeps what is written, in days.
+    Retain(u32),
     /// Its deletion.
     Deprovision {
         /// Of what.
@@ -208,6 +217,36 @@ pub enum Wish {
     Intrude,
     /// An import of the log group that an order has made, which is not to be owned.
     Share,
+    /// An apply of a set that lists a database and a log group of one name under this alias.
+    Move {
+        /// The alias.
+        to: String,
+        /// Whether the set lists all that its group has.
+        complete: bool,
+        /// Whether the name of the database has a capital letter, which AWS does not keep.
+        capital: bool,
+        /// For how many days the database keeps backups.
+        days: u32,
+        /// Whether the name of the log group is the value of another resource of the set.
+        referred: bool,
+    },
+    /// A put of a role.
+    PutRole {
+        /// Whether it comes from the other region.
+        elsewhere: bool,
+    },
+    /// A delete of that reference.
+    DropRole {
+        /// Whether it is the one from the other region.
+        elsewhere: bool,
+    },
+    /// An apply of a set that lists another role, under another alias from each region.
+    MoveRole {
+        /// Whether it comes from the other region.
+        elsewhere: bool,
+        /// Whether the set lists all that its group has.
+        complete: bool,
+    },
     /// A delete of the other resource group.
     DeleteGroup,
     /// A put of the other resource group.
@@ -219,6 +258,7 @@ impl Wish {
     pub(super) fn ordered(&self) -> Option<Offered> {
         match self {
             Wish::Provision(of) | Wish::ChangePlan(of) | Wish::Deprovision { of, .. } => Some(*of),
+            Wish::Retain(_) => Some(Offered::Logs),
             _ => None,
         }
     }

@@ -3,6 +3,7 @@
 use ucp_simulator::faults::{Cancelling, Effect, Fault, Sharing, fail, fault, refuse};
 use ucp_simulator::{Action, ExceptionCode, HandlerErrorCode, Profile};
 
+use super::alias::{DATABASE, LOG_GROUP, PARAMETER, type_name};
 use crate::Draw;
 
 const MUTATIONS: [Action; 3] = [
@@ -107,6 +108,23 @@ fn failing(draw: &Draw) -> Vec<Fault> {
         failure.with_probability(0.2)
     });
     failures.collect()
+}
+
+/// Handlers that refuse creates, for other reasons than that something exists.
+pub(super) fn refused_creates(draw: &Draw) -> Vec<Fault> {
+    let codes = [
+        HandlerErrorCode::AccessDenied,
+        HandlerErrorCode::InvalidRequest,
+        HandlerErrorCode::ServiceInternalError,
+        HandlerErrorCode::ServiceLimitExceeded,
+    ];
+    let refused = [DATABASE, LOG_GROUP, PARAMETER].map(|resource_type| {
+        let refusal = fault(fail(draw.pick(&codes))).on(Action::CreateResource);
+        refusal
+            .of_type(&type_name(resource_type))
+            .with_probability(0.4)
+    });
+    refused.into()
 }
 
 fn lag(draw: &Draw, replicas: u8) -> Effect {
