@@ -37,6 +37,10 @@ async fn bodies_that_cannot_be_read_are_refused(world: &World) {
         ("[]", "an array, not an object"),
         ("\"x\"", "a string, not an object"),
         (
+            r#"{"properties":{"a":{"$serde_json::private::Number":"1"}}}"#,
+            "member /properties/a/$serde_json::private::Number begins with",
+        ),
+        (
             r#"{"properties":{"a":1,"a":2}}"#,
             "'a' appears twice at /properties",
         ),

@@ -13,6 +13,7 @@ use serde::de::{self, DeserializeOwned, DeserializeSeed, MapAccess, SeqAccess, V
 use serde_json::{Map, Number, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
+use ucp_model::json::{PRIVATE_NAME, private_name};
 use ucp_model::{ErrorCode, Failure, excerpt, pointer};
 
 use crate::members::{self, kind};
@@ -235,6 +236,13 @@ impl From<Misread> for Problem {
 
 /// Parses JSON of at most so many values, refusing duplicate members and deep nesting. The error names the place.
 fn parse_up_to(bytes: &[u8], values: usize) -> Result<Value, Misread> {
+    if let Some(place) = private_name(bytes) {
+        let place: String = place.chars().take(SHOWN_CHARS).collect();
+        return Err(Misread {
+            reason: format!("the name of the member {place} {PRIVATE_NAME}"),
+            place: Some(place),
+        });
+    }
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let mut reading = Reading {
         place: Vec::new(),
@@ -427,6 +435,18 @@ mod tests {
             reason.starts_with("the member 'a' appears twice at the top level"),
             "{reason}"
         );
+    }
+
+    #[test]
+    fn refuses_names_that_are_read_otherwise() {
+        let text = r#"{"properties": {"a": [{"$serde_json::private::Number": "1"}]}}"#;
+        let refused = parse(text.as_bytes()).unwrap_err();
+        let place = "/properties/a/0/$serde_json::private::Number";
+        assert_eq!(refused.place.as_deref(), Some(place));
+        assert!(refused.reason.contains(place), "{refused}");
+        // The text of the other one is JSON, past every limit.
+        let text = r#"{"$serde_json::private::RawValue": "[[[[{}]]]]"}"#;
+        assert!(parse(text.as_bytes()).is_err());
     }
 
     #[test]

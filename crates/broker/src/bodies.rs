@@ -7,6 +7,8 @@ use axum::http::request::Parts;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use ucp_model::excerpt;
+use ucp_model::json::{PRIVATE_NAME, private_name};
 
 use crate::limits::ID_MAX_CHARS;
 use crate::problem::Problem;
@@ -25,6 +27,12 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
             return Err(Problem::bad_request("Content-Type: send application/json."));
         }
         let bytes = Bytes::from_request(request, state).await?;
+        if let Some(place) = private_name(&bytes) {
+            return Err(Problem::bad_request(format!(
+                "The name of the member {} {PRIVATE_NAME}.",
+                excerpt(&place)
+            )));
+        }
         match serde_json::from_slice(&bytes) {
             Ok(body) => Ok(Self(body)),
             Err(error) => Err(Problem::bad_request(format!(

@@ -8,6 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
 use ucp_model::Originator;
+use ucp_model::json::private_name;
 
 use crate::problem::Problem;
 
@@ -54,7 +55,10 @@ fn originator(headers: &HeaderMap) -> Result<Option<Originator>, Problem> {
     let given = given.to_str().map_err(|_| wrong())?;
     let (platform, value) = given.trim().split_once(' ').ok_or_else(wrong)?;
     let value = BASE64.decode(value.trim()).map_err(|_| wrong())?;
-    let value: Value = serde_json::from_slice(&value).map_err(|_| wrong())?;
+    let value: Value = match private_name(&value) {
+        Some(_) => return Err(wrong()),
+        None => serde_json::from_slice(&value).map_err(|_| wrong())?,
+    };
     match value.is_object() {
         true => Ok(Some(Originator {
             platform: platform.to_owned(),

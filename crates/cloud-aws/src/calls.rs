@@ -6,6 +6,7 @@ use aws_sdk_cloudcontrol::types::{
 };
 use aws_sdk_cloudformation::types::{ProvisioningType, RegistryType};
 use ucp_cloud::{Call, CloudControl, Fault, TypeDescription, TypeRegistry};
+use ucp_model::json::private_name;
 use ucp_model::{
     Action, ClientToken, HandlerErrorCode, HookFailure, Identifier, Progress, ProgressStatus,
     RequestPage, RequestToken, ResourceDescription, ResourcePage, Scope, Timestamp, TypeName,
@@ -199,9 +200,13 @@ impl TypeRegistry for Aws {
 fn described(
     description: aws_sdk_cloudcontrol::types::ResourceDescription,
 ) -> Option<ResourceDescription> {
+    let properties = description.properties?;
+    // It would be read as something else.
+    let is_as_sent = private_name(properties.as_bytes()).is_none();
+    let properties = is_as_sent.then(|| serde_json::from_str(&properties).ok())??;
     Some(ResourceDescription {
         identifier: Identifier::new(description.identifier?),
-        properties: serde_json::from_str(&description.properties?).ok()?,
+        properties,
     })
 }
 

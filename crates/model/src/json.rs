@@ -4,6 +4,10 @@ use serde_json::{Map, Number, Value};
 
 use crate::pointer::{Pointer, PointerBuf, Token};
 
+mod private;
+
+pub use private::{PRIVATE_NAME, private_name};
+
 /// Returns the canonical text of `value`: object keys sorted, no white space, numbers normalized. Two values have the
 /// same text if and only if they are [`equal`], so digests are computed over this form.
 pub fn canonical(value: &Value) -> String {
