@@ -1,5 +1,6 @@
 //! `ucp dev --demo`: a client that creates, updates and deletes a VPC.
 
+use std::io;
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
@@ -26,13 +27,13 @@ pub(crate) async fn run(url: String, token: &str) -> anyhow::Result<()> {
     };
     let group = format!("{GROUP}?{API_VERSION}");
 
-    client.chapter("Create a resource group");
+    client.chapter("Create a resource group")?;
     client
         .call(Method::PUT, &group, Some(json!({"location": "global"})))
         .await?
         .expect(StatusCode::OK)?;
 
-    client.chapter("Put a VPC into it, under the alias 'main'");
+    client.chapter("Put a VPC into it, under the alias 'main'")?;
     client.put(json!({"CidrBlock": "10.0.0.0/16"})).await?;
     let first = client.vpcs(&group).await?;
     ensure!(
@@ -40,7 +41,7 @@ pub(crate) async fn run(url: String, token: &str) -> anyhow::Result<()> {
         "expected one VPC after the first put, found {first:?}"
     );
 
-    client.chapter("Put the same again: nothing changes, and there is still one VPC");
+    client.chapter("Put the same again: nothing changes, and there is still one VPC")?;
     let again = client.put(json!({"CidrBlock": "10.0.0.0/16"})).await?;
     ensure!(
         again == StatusCode::OK,
@@ -51,7 +52,7 @@ pub(crate) async fn run(url: String, token: &str) -> anyhow::Result<()> {
         "the second put created another VPC"
     );
 
-    client.chapter("Change EnableDnsSupport: the same VPC is updated");
+    client.chapter("Change EnableDnsSupport: the same VPC is updated")?;
     client
         .put(json!({"CidrBlock": "10.0.0.0/16", "EnableDnsSupport": false}))
         .await?;
@@ -60,7 +61,7 @@ pub(crate) async fn run(url: String, token: &str) -> anyhow::Result<()> {
         "the update created another VPC"
     );
 
-    client.chapter("Delete it");
+    client.chapter("Delete it")?;
     let reply = client
         .call(
             Method::POST,
@@ -74,10 +75,10 @@ pub(crate) async fn run(url: String, token: &str) -> anyhow::Result<()> {
         "the group still has a reference to the VPC"
     );
 
-    println!(
-        "\nDone: two puts and an update made one VPC, {}, and the delete removed it.",
+    ucp_cli::print(&format!(
+        "\nDone: two puts and an update made one VPC, {}, and the delete removed it.\n",
         first[0]
-    );
+    ))?;
     Ok(())
 }
 
@@ -115,8 +116,8 @@ impl Reply {
 }
 
 impl Narrator<'_> {
-    fn chapter(&self, title: &str) {
-        println!("\n== {title}");
+    fn chapter(&self, title: &str) -> io::Result<()> {
+        ucp_cli::print(&format!("\n== {title}\n"))
     }
 
     /// Puts the VPC, waits for the outcome, and returns the status of the put.
@@ -181,10 +182,10 @@ impl Narrator<'_> {
             true => format!("{}{target}", self.url),
             false => target.to_owned(),
         };
-        println!("> {method} {url}");
+        ucp_cli::print(&format!("> {method} {url}\n"))?;
         let text = body.map(|body| body.to_string()).unwrap_or_default();
         if !text.is_empty() {
-            println!("> {text}");
+            ucp_cli::print(&format!("> {text}\n"))?;
         }
         let request = Request::builder()
             .method(method)
@@ -203,7 +204,8 @@ impl Narrator<'_> {
             .and_then(|url| url.to_str().ok())
             .map(str::to_owned);
         let bytes = response.into_body().collect().await?.to_bytes();
-        println!("< {status} {}", String::from_utf8_lossy(&bytes));
+        let text = String::from_utf8_lossy(&bytes);
+        ucp_cli::print(&format!("< {status} {text}\n"))?;
         let body = if bytes.is_empty() {
             Value::Null
         } else {

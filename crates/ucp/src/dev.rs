@@ -1,5 +1,6 @@
 //! `ucp dev`: API, workers, SQLite and a simulated AWS in one process.
 
+use std::io;
 use std::net::SocketAddr;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::PathBuf;
@@ -102,7 +103,7 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
         probe_listener: None,
         works: true,
     };
-    introduce(address, &url, aws_address);
+    introduce(address, &url, aws_address)?;
     let running = tokio::spawn(node.run(stopped));
     let told = async {
         match arguments.demo {
@@ -122,8 +123,8 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
     outcome
 }
 
-fn introduce(address: SocketAddr, url: &str, aws_address: SocketAddr) {
-    println!(
+fn introduce(address: SocketAddr, url: &str, aws_address: SocketAddr) -> io::Result<()> {
+    ucp_cli::print(&format!(
         r#"ucp listens on http://{address} (described at http://{address}/docs)
 a simulated AWS listens on http://{aws_address}
 
@@ -134,6 +135,7 @@ Create a resource group, put a VPC into it under an alias, and list the group:
   curl '{url}/planes/radius/local/resourceGroups/demo?api-version=2023-10-01-preview'
 
 Run the second command again: there is still only one VPC. Press Ctrl-C to stop.
+
 "#
-    );
+    ))
 }

@@ -20,11 +20,11 @@ pub(crate) async fn run(arguments: RotateKey) -> anyhow::Result<()> {
     let store = serve::join(&arguments.database_url).await?;
     let before = resealing::count_sealed(&store).await?;
     if arguments.dry_run {
-        println!("The current encryption key is {}.", ring.current_id());
+        let mut said = format!("The current encryption key is {}.\n", ring.current_id());
         for (id, count) in &before {
-            println!("{count} sealed under {id}: {}", role(&ring, id));
+            said += &format!("{count} sealed under {id}: {}\n", role(&ring, id));
         }
-        println!("Nothing was changed.");
+        ucp_cli::print(&format!("{said}Nothing was changed.\n"))?;
         return Ok(());
     }
 
@@ -42,15 +42,17 @@ pub(crate) async fn run(arguments: RotateKey) -> anyhow::Result<()> {
         }
     }
     let remain: u64 = left.values().sum();
-    println!(
-        "Re-encrypted under the encryption key {}: {resealed}. Remain under other keys: {remain}.",
+    ucp_cli::print(&format!(
+        "Re-encrypted under the encryption key {}: {resealed}. Remain under other keys: {remain}.\n",
         ring.current_id()
-    );
+    ))?;
     if arguments.new_digest_key {
         let now = store.time().await?;
         let now = now.unwrap_or_else(|| SystemClock.now());
         let id = resealing::start_digest_key(&store, &ring, &OsEntropy, now).await?;
-        println!("Started the digest key {id}. Restart the servers, which still use the old one.");
+        ucp_cli::print(&format!(
+            "Started the digest key {id}. Restart the servers, which still use the old one.\n"
+        ))?;
     }
     if !store.erase().await? {
         bail!(

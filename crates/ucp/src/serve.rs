@@ -101,7 +101,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
 
 pub(crate) async fn migrate(database_url: &str) -> anyhow::Result<()> {
     open(database_url, None).await?;
-    println!("The database is up to date.");
+    ucp_cli::print("The database is up to date.\n")?;
     Ok(())
 }
 

@@ -18,10 +18,10 @@ pub(crate) async fn run(arguments: Simulator) -> anyhow::Result<()> {
     let catalogue = types::catalogue(&arguments.types)?;
     let simulator = new(catalogue, &arguments.aws, allowed_hosts)?;
     let listener = listen(arguments.listen, "--listen").await?;
-    println!(
-        "The simulated AWS listens on http://{}",
+    ucp_cli::print(&format!(
+        "The simulated AWS listens on http://{}\n",
         listener.local_addr()?
-    );
+    ))?;
     simulator
         .serve(listener, shutdown::requested(shutdown::on_signal()?))
         .await;

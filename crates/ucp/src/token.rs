@@ -155,9 +155,12 @@ async fn revoke(arguments: &RevokeToken) -> anyhow::Result<()> {
         let is_meant = token.id == arguments.token || token.name == arguments.token;
         let is_valid = token.state(now) == TokenState::Valid;
         if is_meant && is_valid && store.revoke_token(&token.id, now).await? {
-            println!("Revoked the token {} of {}.", token.id, token.name);
             revoked += 1;
             unrecorded = unrecorded.or(record(&store, "delete", &token.id, now).await.err());
+            ucp_cli::print(&format!(
+                "Revoked the token {} of {}.\n",
+                token.id, token.name
+            ))?;
         }
     }
     if revoked == 0 {
@@ -166,7 +169,7 @@ async fn revoke(arguments: &RevokeToken) -> anyhow::Result<()> {
             arguments.token
         );
     }
-    println!("Every server refuses it within five seconds.");
+    ucp_cli::print("Every server refuses it within five seconds.\n")?;
     match unrecorded {
         Some(error) => Err(error.context("the audit could not record that")),
         None => Ok(()),

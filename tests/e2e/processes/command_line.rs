@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use super::client::Client;
-use super::process::Process;
+use super::process::{KEY, Process};
 
 fn ucp(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ucp"));
@@ -128,6 +128,33 @@ fn what_nobody_reads_on_is_no_error() {
     let output = child.wait_with_output().expect("it ends");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && errors.is_empty(), "{errors}");
+}
+
+/// What they do is done to its end.
+#[test]
+fn commands_do_all_that_they_do_although_nobody_reads() {
+    let folder = folder();
+    let database = format!("sqlite://{}", folder.path().join("ucp.db").display());
+    let data_dir = folder.path().join("data").display().to_string();
+    let at = ["--database-url", &database];
+    let unread = |arguments: &[&str]| {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut command = ucp(arguments);
+        command.env("UCP_ENCRYPTION_KEY", KEY).stdout(writer);
+        let output = command.output().expect("the binary starts");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {errors}");
+        assert!(!errors.contains("panicked"), "{arguments:?}: {errors}");
+    };
+    unread(&[&["migrate"], &at[..]].concat());
+    let create = ["token", "create", "--name=ci", "--role=owner", "--scope=/"];
+    unread(&[&create[..], &at].concat());
+    unread(&[&["rotate-key", "--dry-run"], &at[..]].concat());
+    unread(&[&["rotate-key", "--new-digest-key"], &at[..]].concat());
+    unread(&[&["token", "revoke", "ci"], &at[..]].concat());
+    let listens = ["--listen=127.0.0.1:0", "--simulator-listen=127.0.0.1:0"];
+    unread(&[&["dev", "--demo", "--data-dir", &data_dir], &listens[..]].concat());
 }
 
 #[test]
