@@ -25,11 +25,13 @@ pub struct Resource {
 
 impl Resource {
     /// Returns whether it has a name of its own, so that another one of that name can only stand after it. A name that is put
-    /// together when the order is carried out is one too. `schema` is that of its type.
+    /// together or referred to when the order is carried out is one too. `schema` is that of its type.
     pub fn is_named(&self, schema: &ResourceSchema) -> bool {
         let text_for = |(name, value): (&String, &Value)| match Expression::read(value) {
-            Some(Ok(Expression::Concat(_))) => (name.clone(), Value::from("name")),
-            Some(_) | None => (name.clone(), value.clone()),
+            Some(Ok(Expression::Concat(_) | Expression::Reference(_))) => {
+                (name.clone(), Value::from("name"))
+            }
+            Some(Ok(Expression::Unknown) | Err(_)) | None => (name.clone(), value.clone()),
         };
         let properties = Value::Object(self.properties.iter().map(text_for).collect());
         schema.is_named_in(&properties)

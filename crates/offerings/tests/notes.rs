@@ -50,6 +50,7 @@ fn what_is_replaced_and_has_a_name_of_its_own_goes_first() {
         r#""m-((instance_id)).fifo""#,
         r#""((random/name))""#,
         r#""m-((topic/TopicName))""#,
+        r#""((topic/TopicName))""#,
     ];
     for name in names {
         let resources = format!(
