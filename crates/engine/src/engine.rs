@@ -545,11 +545,17 @@ impl Stepper<'_> {
             Effect::Poll(request) => Ok(Observation::Polled(self.poll(&request).await?)),
             Effect::Cancel(request) => Ok(Observation::CancelAsked(self.cancel(&request).await?)),
             Effect::Survey => Ok(Observation::Surveyed(self.survey().await?)),
-            Effect::Start(children) => Ok(Observation::Surveyed(self.start(children).await?)),
+            Effect::Start(children) => {
+                Ok(Observation::Surveyed(Box::pin(self.start(children)).await?))
+            }
             Effect::ReadOutputs => {
-                let outputs = Some(self.outputs().await?);
+                let (outputs, there) = self.outputs().await?;
                 let survey = self.survey().await?;
-                Ok(Observation::Surveyed(Survey { outputs, ..survey }))
+                Ok(Observation::Surveyed(Survey {
+                    outputs: Some(outputs),
+                    there,
+                    ..survey
+                }))
             }
             Effect::TakeBack => {
                 let taken_back = Some(self.take_back().await?);

@@ -49,6 +49,7 @@ impl Stepper<'_> {
             children: store.list_children(operation.header.id).await?,
             refused: self.refused.clone(),
             outputs: None,
+            there: None,
             has_to_wait: self.has_to_wait(work).await?,
             taken_back: None,
         })

@@ -22,9 +22,6 @@ use crate::engine::{Parts, Stepper};
 
 const NOT_VALID: &str = "With the values that it refers to, the declaration is not valid. Nothing was sent to AWS. Correct what the details name.";
 
-/// How often an order reads a value that is not there before what it hands out goes without: reads of AWS lag.
-const LAG_TRIES: u32 = 2;
-
 /// How many references to what a member is to stand for are looked at.
 pub(crate) const REFERENCES_MAX: usize = 100;
 
@@ -107,11 +104,13 @@ impl Stepper<'_> {
     }
 
     /// Reads what the outputs of a set refer to. A binding that has lost resources of its own does not keep its instance from
-    /// being updated: it has no output.
-    pub(crate) async fn outputs(&mut self) -> Result<Result<Value, Refusal>, Abandoned> {
+    /// being updated: it has no output. Of an order, those that have a value are returned too, if others have none.
+    pub(crate) async fn outputs(
+        &mut self,
+    ) -> Result<(Result<Value, Refusal>, Option<Value>), Abandoned> {
         let mut outputs = match self.declarations() {
             Ok(declarations) => declarations.outputs.clone(),
-            Err(failure) => return Ok(Err(Refusal::Lasting(failure))),
+            Err(failure) => return Ok((Err(Refusal::Lasting(failure)), None)),
         };
         let work = self.claimed.operation.work.group();
         let order = work.and_then(GroupWork::order);
@@ -124,23 +123,24 @@ impl Stepper<'_> {
         let all = Value::Object(outputs.clone());
         let values = match self.values(&all, may_lack).await? {
             Ok(values) => values,
-            Err(failure) => return Ok(Err(Refusal::Later(failure))),
+            Err(failure) => return Ok((Err(Refusal::Later(failure)), None)),
         };
         outputs.retain(|_, output| values.has_all_of(output));
         let outputs = Value::Object(outputs);
-        let resolved = resolve(&outputs, |link| values.value(link));
         let work = self.claimed.operation.work.group();
-        let leaves_out =
-            work.is_some_and(|work| work.order().is_some() && work.output_tries >= LAG_TRIES);
-        match resolved {
-            // AWS has shown it again and again without the value: what is handed out lacks it.
-            Err(Unresolved::Missing(_)) if leaves_out => {
-                let there = without_missing(&outputs, &values);
-                let there = there.map(|there| there.unwrap_or(Value::Object(Map::new())));
-                Ok(there.map_err(|unresolved| self.refusal(unresolved)))
+        let is_of_order = work.is_some_and(|work| work.order().is_some());
+        Ok(match resolve(&outputs, |link| values.value(link)) {
+            Err(missing @ Unresolved::Missing(_)) if is_of_order => {
+                match without_missing(&outputs, &values) {
+                    Ok(there) => {
+                        let there = there.unwrap_or(Value::Object(Map::new()));
+                        (Err(self.refusal(missing)), Some(there))
+                    }
+                    Err(unresolved) => (Err(self.refusal(unresolved)), None),
+                }
             }
-            resolved => Ok(resolved.map_err(|unresolved| self.refusal(unresolved))),
-        }
+            resolved => (resolved.map_err(|it| self.refusal(it)), None),
+        })
     }
 
     /// Refuses what cannot be resolved. A value that is not there may come.

@@ -510,6 +510,53 @@ fn an_order_that_only_reads_ends_in_time() {
     assert_eq!(reads(Some(at(600))), 30);
 }
 
+/// AWS may show it a moment later, but only as long as somebody waits.
+#[test]
+fn an_order_goes_without_a_value_that_is_not_there() {
+    let reads = |until: Option<Timestamp>, is_cancel_requested: bool| {
+        let task = Task::Apply(Application {
+            members: vec![],
+            has_outputs: true,
+            plan: None,
+            deployment: None,
+            order: Some(Box::new(Order {
+                reads_until: until,
+                ..order(ChangeKind::Create)
+            })),
+        });
+        let mut work = GroupWork::new(GroupId::new("local", "rg").unwrap(), task, 0);
+        let missing = Failure::new("InvalidRequest", "It has no value.");
+        let lacking = Survey {
+            outputs: Some(Err(Refusal::Later(missing))),
+            there: Some(json!({"arn": "a"})),
+            ..Survey::default()
+        };
+        let mut now = at(10);
+        let finish = loop {
+            match group::decide(&work, is_cancel_requested, &lacking, now).next {
+                Next::Wait(moved) => {
+                    now = moved.due_at;
+                    work = moved.of(&work, 0);
+                }
+                Next::Finish(finish) => break finish,
+                other => panic!("{other:?}"),
+            }
+        };
+        let read = now.since(at(10)).as_secs();
+        (finish.ended.status(), finish.outputs, read)
+    };
+    let there = Some(json!({"arn": "a"}));
+    for (until, read) in [
+        (None, 6),
+        (Some(at(600)), 6),
+        (Some(at(15)), 2),
+        (Some(at(11)), 0),
+    ] {
+        assert_eq!(reads(until, false), ("Succeeded", there.clone(), read));
+    }
+    assert_eq!(reads(None, true), ("Canceled", None, 0));
+}
+
 fn order(kind: ChangeKind) -> Order {
     Order {
         kind,

@@ -49,10 +49,10 @@ fn edited(edits: &[(&str, &str, &str)]) -> Offerings {
 }
 
 /// Returns the settings of the broker after edits of its files.
-pub(crate) fn settings_with(edits: &[(&str, &str, &str)]) -> Settings {
+pub(crate) fn settings_with(edits: &[(&str, &str, &str)], sync_wait: Duration) -> Settings {
     Settings {
         offerings: Arc::new(edited(edits)),
-        ..settings(SYNC_WAIT)
+        ..settings(sync_wait)
     }
 }
 

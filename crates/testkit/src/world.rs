@@ -164,8 +164,13 @@ impl World {
     /// Starts the service broker anew after edits of its files: the name of a file, a text in it, and what stands there
     /// instead.
     pub fn offer(&self, edits: &[(&str, &str, &str)]) {
+        self.offer_and_wait(edits, broker::SYNC_WAIT);
+    }
+
+    /// The same, with what a platform that does not poll waits for the end.
+    pub fn offer_and_wait(&self, edits: &[(&str, &str, &str)], sync_wait: Duration) {
         let parts = self.node.broker_parts.clone();
-        let broker = ucp_broker::router(parts, broker::settings_with(edits));
+        let broker = ucp_broker::router(parts, broker::settings_with(edits, sync_wait));
         let router = ucp_node::beside(self.node.router.clone(), Some(broker));
         *self.router.lock().expect("nobody panicked") = router;
     }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::super::record::Operation;
 use super::super::resource::Verdict;
 use super::application::{
@@ -22,6 +24,8 @@ pub const MEMBERS_AT_ONCE: usize = 16;
 const READ_TRIES_MAX: u32 = 8;
 /// The same of what only reads: half a minute.
 const READS_ALONE_MAX: u32 = 5;
+/// How often an order reads a value that is not there again before what it hands out goes without: reads of AWS lag.
+const LAG_TRIES: u32 = 2;
 /// The interval at which it is looked whether the operation that an order comes after has ended.
 const ORDER_RETRY: Duration = Duration::from_secs(1);
 /// Delays between these tries.
@@ -527,6 +531,14 @@ impl<'a> Step<'a> {
         tries < max && until.is_none_or(|until| next <= until)
     }
 
+    /// Returns what an order hands out without the values that AWS has shown again and again not to be there, or that will not be
+    /// read again.
+    fn without_missing<'s>(&self, survey: &'s Survey) -> Option<&'s Value> {
+        let tries = self.operation.output_tries;
+        let is_settled = tries >= LAG_TRIES || !self.reads_again(tries + 1);
+        survey.there.as_ref().filter(|_| is_settled)
+    }
+
     /// Cancels what has not begun.
     fn cancel(&mut self) {
         for status in &mut self.statuses {
@@ -571,6 +583,10 @@ impl<'a> Step<'a> {
         } else {
             match (self.application.has_outputs, &survey.outputs) {
                 (false, _) => (Ended::Succeeded, None, "every member is as declared"),
+                (true, Some(Err(_))) if let Some(there) = self.without_missing(survey) => {
+                    let reason = "the outputs are read, and some have no value";
+                    (Ended::Succeeded, Some(there.clone()), reason)
+                }
                 (true, None) => {
                     return Decision {
                         next: Next::ReadOutputs,

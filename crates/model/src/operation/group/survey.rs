@@ -21,6 +21,8 @@ pub struct Survey {
     pub refused: BTreeMap<String, Refusal>,
     /// The values of the outputs of a set, once they are read, or why they cannot be.
     pub outputs: Option<Result<Value, Refusal>>,
+    /// Those of the outputs of an order that have a value, if a read has shown that others have none.
+    pub there: Option<Value>,
     /// Whether the operation that an order comes after has not ended yet.
     pub has_to_wait: bool,
     /// Whether what a refactor has moved was taken back, once that is tried, or why it cannot be.
