@@ -383,6 +383,42 @@ async fn a_context_is_noted_whatever_the_version_of_the_plan(world: &World) {
     refused(&behind, 422, "MaintenanceInfoConflict");
 }
 
+/// It asks for nothing that could fail again.
+#[apply(on_every_store)]
+async fn a_context_is_noted_whatever_came_of_the_last_change(world: &World) {
+    logs(world, "one", json!({})).await;
+    let refusal = fault(fail(HandlerErrorCode::AccessDenied).saying("No."));
+    world.aws.add_fault(refusal.on(Action::UpdateResource));
+    let patch = update(json!({"retention": 30}));
+    let failed = change(world, "PATCH", &at("one"), &patch).await;
+    assert_eq!(failed["state"], "failed", "{failed}");
+    world.aws.clear_faults();
+    let raised = (
+        "logs.toml",
+        "maintenance.version = \"1.0.0\"",
+        "maintenance.version = \"1.1.0\"",
+    );
+    world.offer(&[raised]);
+    let updates = world.calls("UpdateResource");
+    let path = format!("{}?accepts_incomplete=true", at("one"));
+    let renamed = json!({"service_id": LOGS, "context": {"instance_name": "other"}});
+    ask(world, "PATCH", &path, &renamed).await.expect(200);
+    world.settle().await;
+    assert_eq!(world.calls("UpdateResource"), updates);
+    let group = "/planes/radius/local/resourceGroups/cf-space?api-version=2023-10-01-preview";
+    let group = world.get(group).await.expect(200).body;
+    for reference in group["resources"].as_array().expect("resources") {
+        assert_eq!(reference["tags"]["osb-instance-name"], "other");
+    }
+    // What came of the last change is told as before.
+    let last = get(world, &format!("{}/last_operation", at("one"))).await;
+    assert_eq!(last.expect(200).body["state"], "failed");
+    // Without a context it would put what was applied last.
+    let same = json!({"service_id": LOGS});
+    let behind = ask(world, "PATCH", &path, &same).await;
+    refused(&behind, 422, "MaintenanceInfoConflict");
+}
+
 /// There is nothing to change.
 #[apply(on_every_store)]
 async fn what_was_never_made_is_not_updated(world: &World) {

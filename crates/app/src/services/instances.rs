@@ -49,6 +49,8 @@ pub struct UpdateService {
     pub parameters: Map<String, Value>,
     /// The version of the plan, if the platform names one.
     pub version: Option<String>,
+    /// Whether it has a context.
+    pub has_context: bool,
     /// The name of the instance, if the context has one.
     pub name: Option<String>,
 }
@@ -230,8 +232,10 @@ impl App {
         let name = update.name.clone().or_else(|| row.name.clone());
         let is_asked_for =
             update.version.is_some() || !update.parameters.is_empty() || plan.id() != base.plan;
-        // It is about the context alone, whatever version the plan has by now.
-        if !is_asked_for && row.change.has_succeeded() {
+        // It is about the context alone, whatever version the plan has by now. One without a context repeats what has failed.
+        let has_context_only = update.has_context && update.plan.is_none();
+        let is_noted = row.change.has_succeeded() || has_context_only && !row.change.is_running();
+        if !is_asked_for && is_noted {
             return self.rename(row, name).await;
         }
         if update.version.is_none()

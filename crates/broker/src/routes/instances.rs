@@ -77,6 +77,7 @@ pub(crate) async fn patch(
         plan: body.plan_id,
         parameters: body.parameters.unwrap_or_default(),
         version: version(body.maintenance_info)?,
+        has_context: body.context.is_some(),
         name: instance_name(body.context.as_ref())?,
     };
     let request = context.request(asked.accepts_incomplete());
