@@ -152,12 +152,84 @@ async fn an_order_takes_away_only_what_the_instance_owns(world: &World) {
         .expect(201);
     world.settle().await;
     let deleted = change(world, "DELETE", &gone("one", LOGS, SMALL), &Value::Null).await;
-    assert_eq!(deleted, succeeded());
+    left_to_others(&deleted, "one:group", "nobody does");
     assert_eq!(world.live("AWS::EC2::VPC"), [identifier.as_str()]);
     let left = live(world, "AWS::Logs::LogGroup");
     assert_eq!(left.len(), 1, "{:?}", world.aws.resources());
     world.get(&path).await.expect(404);
     assert_eq!(world.references().await.len(), 2, "those of others stay");
+}
+
+/// The last operation of a deletion that has left one resource to others.
+#[track_caller]
+fn left_to_others(last: &Value, alias: &str, owner: &str) {
+    assert_eq!(last["state"], "succeeded", "{last}");
+    let said = last["description"].as_str().unwrap_or_default();
+    let is_told = said.starts_with("1 resource was left alone") && said.contains(alias);
+    assert!(is_told && said.contains(owner), "{last}");
+}
+
+/// Who has put it owns it then, as after a release. A platform that does not poll is told too.
+#[apply(on_every_store)]
+async fn what_an_order_leaves_to_others_is_told(world: &World) {
+    const LOG_GROUP: &str = "AWS.Logs/LogGroup";
+    let share = async |alias: &str| {
+        let own = live(world, "AWS::Logs::LogGroup").remove(0);
+        let name = json!({"LogGroupName": own["LogGroupName"]});
+        world.put(LOG_GROUP, alias, name).await.expect(200);
+        world.settle().await;
+    };
+    let is_owned = async |alias: &str| {
+        let path = format!(
+            "{}?api-version=2023-10-01-preview",
+            tracked_by(LOG_GROUP, alias)
+        );
+        world.get(&path).await.expect(200).body["ownedResource"].clone()
+    };
+    logs(world, "one", json!({})).await;
+    share("one").await;
+    assert_eq!(is_owned("one").await, false);
+    let path = gone("one", LOGS, SMALL);
+    let operation = begin(world, "DELETE", &path, &Value::Null).await;
+    world.settle().await;
+    let heir = "one of them, in another resource group, owns it";
+    left_to_others(&last(world, &path, &operation).await, "one:group", heir);
+    let latest = get(world, &format!("{}/last_operation", at("one"))).await;
+    left_to_others(&latest.expect(200).body, "one:group", heir);
+    assert_eq!(is_owned("one").await, true);
+    world.delete(LOG_GROUP, "one").await.expect(202);
+    world.settle().await;
+    assert!(live(world, "AWS::Logs::LogGroup").is_empty());
+
+    logs(world, "two", json!({})).await;
+    share("two").await;
+    let path = gone("two", LOGS, SMALL);
+    let reply = wait(world, "DELETE", &path, &Value::Null).await.expect(200);
+    let said = json!({"state": "succeeded", "description": reply.body["description"]});
+    left_to_others(&said, "two:group", heir);
+    assert_eq!(is_owned("two").await, true);
+}
+
+#[apply(on_every_store)]
+async fn what_an_unbinding_leaves_to_others_is_told(world: &World) {
+    bucket(world, "one").await;
+    let path = bound("one", "b");
+    assert_eq!(
+        change(world, "PUT", &path, &bind_bucket()).await,
+        succeeded()
+    );
+    let role = world.live("AWS::IAM::Role").remove(0);
+    let shared =
+        json!({"trackedBy": tracked_by("AWS.IAM/Role", "shared"), "primaryIdentifier": role});
+    world
+        .post("AWS.IAM/Role", "import", &shared)
+        .await
+        .expect(201);
+    world.settle().await;
+    let unbind = format!("{path}?service_id={BUCKET}&plan_id={DEV}");
+    let told = change(world, "DELETE", &unbind, &Value::Null).await;
+    left_to_others(&told, "one:b:role", "nobody does");
+    assert_eq!(world.live("AWS::IAM::Role"), [role]);
 }
 
 /// The one that owns it deletes it, once the other one is forgotten.

@@ -315,12 +315,9 @@ impl App {
             return Err(running(&row));
         }
         let prefix = found.id.alias_prefix().to_lowercase();
-        let references = self.references_of(&row.id, &row.group).await?;
-        let references = references.iter();
-        let own = references
-            .clone()
-            .filter(|it| it.id.alias.to_lowercase().starts_with(&prefix));
-        let mut own: Vec<ReferenceOf> = own.map(ReferenceOf::from).collect();
+        let mut recorded = self.references_of(&row.id, &row.group).await?;
+        recorded.retain(|it| it.id.alias.to_lowercase().starts_with(&prefix));
+        let mut own: Vec<ReferenceOf> = recorded.iter().map(ReferenceOf::from).collect();
         if let Some(creation) = cancels
             && let Some(operation) = self.get_operation(creation).await?
             && let Some(application) = operation.work.group().and_then(|work| work.application())
@@ -330,11 +327,10 @@ impl App {
             own.extend(more.collect::<Vec<_>>());
         }
         if cancels.is_none() {
-            refuse_busy(references.filter(|it| it.id.alias.to_lowercase().starts_with(&prefix)))?;
+            refuse_busy(&recorded)?;
         }
         let is_empty = own.is_empty() && cancels.is_none();
-        let mut works = Works::reading(Map::new());
-        works.delete(&own, &[]);
+        let works = Works::deleting(&own, &[], recorded);
         let change = match is_empty {
             true => Change::done(ChangeKind::Delete, self.now()),
             false => self.begins(ChangeKind::Delete),
@@ -356,7 +352,7 @@ impl App {
         };
         if is_empty {
             self.place(order, None).await?;
-            return Ok(Ordered::Done);
+            return Ok(Ordered::Done(None));
         }
         self.order(request, order, works, is_sync).await
     }

@@ -444,8 +444,7 @@ impl App {
         let (of_instance, of_bindings): (Vec<_>, Vec<_>) = references
             .into_iter()
             .partition(|it| !row.id.is_of_binding(&it.id.alias));
-        let mut works = Works::reading(Map::new());
-        works.delete(&of_bindings, &of_instance);
+        let works = Works::deleting(&of_bindings, &of_instance, recorded);
         let order = NewOrder {
             expected: Some(row.revision),
             tags: BTreeMap::new(),

@@ -12,6 +12,11 @@ use super::refused::first_cause;
 use super::{ServiceRejection, ServiceRequest};
 use crate::App;
 
+/// How many operations are read at once.
+const PAGE: usize = 100;
+/// How many resources a description tells of.
+const TOLD_MAX: usize = 10;
+
 /// What has come of a change.
 #[derive(Clone, Debug)]
 pub struct LastOperation {
@@ -139,6 +144,7 @@ impl App {
         let description = match (&failure, progress, &operation) {
             (Some(failure), _, _) => Some(failure.message.clone()),
             (None, Progress::UnderWay, Some(operation)) => self.so_far(operation).await?,
+            (None, Progress::Succeeded, Some(operation)) => self.left_to_others(operation).await?,
             (None, _, _) => None,
         };
         let has_failed = progress == Progress::Failed && is_of_instance;
@@ -170,6 +176,39 @@ impl App {
             ),
             None => done,
         }))
+    }
+
+    /// Tells what an order that deletes has left alone, because others stand for it.
+    pub(super) async fn left_to_others(
+        &self,
+        operation: &Operation,
+    ) -> Result<Option<String>, ServiceRejection> {
+        let work = operation.work.group();
+        let deletes = work
+            .and_then(GroupWork::order)
+            .is_some_and(|order| order.kind == ChangeKind::Delete);
+        let Some(work) = work.filter(|_| deletes) else {
+            return Ok(None);
+        };
+        let children: Vec<_> = work.members.iter().filter_map(|it| it.operation).collect();
+        let mut left = Vec::new();
+        for page in children.chunks(PAGE) {
+            let page = self.parts.store.get_operations(page).await;
+            let page = page.map_err(ServiceRejection::of_store)?;
+            left.extend(page.iter().filter_map(given_up));
+        }
+        let resources = match left.len() {
+            0 => return Ok(None),
+            1 => "1 resource was".to_owned(),
+            count => format!("{count} resources were"),
+        };
+        let more = match left.len().saturating_sub(TOLD_MAX) {
+            0 => String::new(),
+            more => format!(" And {more} more."),
+        };
+        left.truncate(TOLD_MAX);
+        let left = left.join(" ");
+        Ok(Some(format!("{resources} left alone. {left}{more}")))
     }
 
     /// Returns an error of AWS after which a resource of an order goes on, if there is one.
@@ -235,6 +274,18 @@ impl App {
             }
         }
     }
+}
+
+/// Tells who owns what a delete has given up, if it has.
+fn given_up(child: &Operation) -> Option<String> {
+    let work = child.work.resource();
+    let work = work.filter(|work| work.forgets && work.was_owned)?;
+    let reference = work.reference.as_ref()?;
+    let warning = work
+        .warnings
+        .iter()
+        .find(|it| it.code == "SharedResource")?;
+    Some(format!("{}: {}", reference.alias, warning.message))
 }
 
 /// Returns whether an apply puts something.

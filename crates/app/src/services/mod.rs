@@ -60,12 +60,12 @@ pub struct ServiceRequest<'a> {
 }
 
 /// What has come of an order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ordered {
     /// The operation is under way.
     UnderWay(OperationId),
-    /// It has been done while the platform waited.
-    Done,
+    /// It has been done while the platform waited, with what there is to say of it.
+    Done(Option<String>),
     /// It was so already.
     Unchanged,
 }

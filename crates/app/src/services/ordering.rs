@@ -1,6 +1,6 @@
 //! How an order becomes an apply to a group.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 use tokio::time::Instant;
@@ -87,6 +87,21 @@ impl Works {
             more: 0,
             recorded: BTreeMap::new(),
         }
+    }
+
+    /// Everything is deleted. What is `recorded` of it is given up where others stand for it too.
+    pub(super) fn deleting(
+        first: &[ReferenceOf],
+        then: &[ReferenceOf],
+        recorded: Vec<Reference>,
+    ) -> Self {
+        let recorded = recorded.into_iter().map(|it| (it.id.key(), it)).collect();
+        let mut works = Self {
+            recorded,
+            ..Self::reading(Map::new())
+        };
+        works.delete(first, then);
+        works
     }
 
     /// Returns the references of the instance and its bindings that it was judged with.
@@ -360,8 +375,14 @@ impl App {
             members: works.declared,
             outputs: works.outputs,
         };
+        let members = application.members.iter();
+        let going: BTreeSet<String> = members.map(|member| member.reference.key()).collect();
         let mut new = self.new_group_operation(&group, Task::Apply(application), caller);
         self.declare(&mut new, &declarations)?;
+        if order.kind() == ChangeKind::Delete {
+            let heirs = self.heirs(works.recorded.values(), &going, caller);
+            new.set_heirs(heirs.await?);
+        }
         let id = new.id;
         match &order.binding {
             None => order.instance.change.operation = Some(id),
@@ -439,7 +460,7 @@ impl App {
     /// Returns what has come of an operation that has ended.
     async fn outcome(&self, operation: &Operation) -> Result<Ordered, ServiceRejection> {
         let Some(failure) = operation.failure() else {
-            return Ok(Ordered::Done);
+            return Ok(Ordered::Done(self.left_to_others(operation).await?));
         };
         let order = operation.work.group().and_then(GroupWork::order);
         let kind = order

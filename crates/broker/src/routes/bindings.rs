@@ -39,7 +39,7 @@ pub(crate) async fn put(
     let ordered = ordered.map_err(|refused| context.refused(refused))?;
     let status = match ordered {
         Ordered::UnderWay(operation) => return Ok(context.under_way(operation)),
-        Ordered::Done => StatusCode::CREATED,
+        Ordered::Done(_) => StatusCode::CREATED,
         Ordered::Unchanged => StatusCode::OK,
     };
     let bound = app
@@ -49,7 +49,7 @@ pub(crate) async fn put(
     let reply = (status, Json(shown(&bound)));
     Ok(match ordered {
         Ordered::Unchanged => (Extension(CameOf::Unchanged), reply).into_response(),
-        Ordered::Done | Ordered::UnderWay(_) => reply.into_response(),
+        Ordered::Done(_) | Ordered::UnderWay(_) => reply.into_response(),
     })
 }
 

@@ -81,7 +81,11 @@ impl Context {
     fn ordered(&self, ordered: Ordered, done: StatusCode) -> Response {
         match ordered {
             Ordered::UnderWay(operation) => self.under_way(operation),
-            Ordered::Done => (done, Json(json!({}))).into_response(),
+            Ordered::Done(None) => (done, Json(json!({}))).into_response(),
+            // The API lets replies have more members than it names.
+            Ordered::Done(Some(said)) => {
+                (done, Json(json!({ "description": said }))).into_response()
+            }
             Ordered::Unchanged => (Extension(CameOf::Unchanged), Json(json!({}))).into_response(),
         }
     }
