@@ -760,3 +760,82 @@ async fn a_name_that_has_no_region_is_one_in_all(world: &World) {
     assert_eq!(world.live("AWS::IAM::ManagedPolicy").len(), 1);
     assert_eq!(world.calls("DeleteResource"), 0);
 }
+
+/// Whatever leaves it alone: the reply, or the status, tells that nobody owns it any more, and which resource that is.
+#[apply(on_every_store)]
+async fn who_owns_what_is_given_up_is_told(world: &World) {
+    const NOBODY: &str = "nobody does from now on";
+    let scope = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}");
+    world.put_group("other").await;
+    let release = "release";
+    for door in [
+        "put",
+        "set",
+        "replacing set",
+        "planned delete",
+        "group",
+        "waiting group",
+    ] {
+        world.put_group("rg").await;
+        let name = door.replace(' ', "-");
+        let named = json!({"BucketName": name});
+        world.put_and_settle(BUCKET, &name, named).await;
+        // It was not put, so it owns nothing.
+        let import = json!({"trackedBy": elsewhere(&name), "primaryIdentifier": name});
+        world.post(BUCKET, "import", &import).await.expect(201);
+        let put = json!({"alias": name, "type": BUCKET, "properties": {"BucketName": format!("{name}2")},
+            "replacementPolicy": "createBeforeDelete", "onShared": release});
+        let gone = json!({"alias": name, "type": BUCKET, "delete": true, "onShared": release});
+        let warnings = match door {
+            "put" => {
+                let mut body = put;
+                body["trackedBy"] = json!(tracked_by(BUCKET, &name));
+                for member in ["alias", "type"] {
+                    body.as_object_mut().expect("an object").remove(member);
+                }
+                let reply = world.post(BUCKET, "put", &body).await;
+                world.settle().await;
+                world.status(&reply).await["properties"]["warnings"].clone()
+            }
+            "set" | "replacing set" => {
+                let member = if door == "set" { gone } else { put };
+                let reply = apply(world, json!([member]), "Incremental").await;
+                let status = world.status(&reply.expect(202)).await;
+                assert_eq!(status["status"], "Succeeded", "{status}");
+                status["properties"]["resources"][0]["warnings"].clone()
+            }
+            "planned delete" => {
+                let path = format!("{GROUP}/:whatIf?{API_VERSION}");
+                let set = json!({"scope": scope, "resources": [gone]}).to_string();
+                let told = world.call("POST", &path, &set).await.expect(200);
+                let plan = told.body["properties"]["planId"].as_str().expect("a plan");
+                let path = format!("{}?{API_VERSION}&planId={plan}", tracked_by(BUCKET, &name));
+                let reply = world.call("DELETE", &path, "").await;
+                world.settle().await;
+                world.status(&reply).await["properties"]["warnings"].clone()
+            }
+            _ => {
+                let path = format!("{GROUP}/:delete?{API_VERSION}");
+                let body = json!({"onShared": release}).to_string();
+                if door == "waiting group" {
+                    let reply = world.call_until_settled("POST", &path, &body).await;
+                    reply.expect(200).body["warnings"].clone()
+                } else {
+                    let reply = world.send_without_waiting("POST", &path, &body).await;
+                    world.settle().await;
+                    world.status(&reply).await["properties"]["warnings"].clone()
+                }
+            }
+        };
+        let warnings = warnings.as_array().cloned().unwrap_or_default();
+        let [warning] = &warnings[..] else {
+            panic!("{door}: {warnings:?}")
+        };
+        assert_eq!(warning["code"], "SharedResource", "{door}: {warning}");
+        let message = warning["message"].as_str().expect("a message");
+        assert!(message.contains(NOBODY), "{door}: {message}");
+        let resource = format!("{scope}/providers/{BUCKET}/{name}");
+        assert_eq!(warning["target"], json!(resource), "{door}");
+        assert!(world.live(LIVE).contains(&name), "{door}");
+    }
+}

@@ -9,7 +9,7 @@ use ucp_model::operation::OnShared;
 use ucp_model::operation::group::{ImportItem, Task};
 use ucp_model::{
     Detail, Ended, ErrorCode, Failure, GroupId, Operation, OperationId, ReferenceId, Scope,
-    TypeName,
+    TypeName, Warning,
 };
 use ucp_store::{GroupDeletion, NewOperation, NewWork, Precondition};
 
@@ -47,8 +47,8 @@ pub struct ImportGroupItem {
 pub enum DeleteGroupOutcome {
     /// The group did not exist.
     AlreadyGone,
-    /// The group has been removed.
-    Deleted,
+    /// The group has been removed. What it has given up to other groups.
+    Deleted(Vec<Warning>),
     /// The operation is under way, or has ended without success.
     Accepted(Box<Operation>),
 }
@@ -93,7 +93,7 @@ impl App {
                 store.delete_resource_group(new.clone(), precondition, deletable.as_ref());
             match deletion.await {
                 Ok(GroupDeletion::Absent) => return Ok(DeleteGroupOutcome::AlreadyGone),
-                Ok(GroupDeletion::Removed) => return Ok(DeleteGroupOutcome::Deleted),
+                Ok(GroupDeletion::Removed) => return Ok(DeleteGroupOutcome::Deleted(Vec::new())),
                 Ok(GroupDeletion::Running(operation)) => {
                     return Ok(DeleteGroupOutcome::Accepted(operation));
                 }
@@ -122,7 +122,10 @@ impl App {
         let operation = pending.until(deadline, caller.recipient.left(), Operation::is_terminal);
         let operation = operation.await;
         Ok(match operation.ended() {
-            Some(Ended::Succeeded) => DeleteGroupOutcome::Deleted,
+            Some(Ended::Succeeded) => {
+                let given_up = operation.work.group().map(|work| work.given_up.clone());
+                DeleteGroupOutcome::Deleted(given_up.unwrap_or_default())
+            }
             Some(Ended::Failed(_) | Ended::Canceled(_)) | None => {
                 DeleteGroupOutcome::Accepted(Box::new(operation))
             }

@@ -65,7 +65,7 @@ impl App {
     }
 
     /// Returns the references that may own what those `given_up` stand for once these do not, by the keys of these: of each the first
-    /// that is idle, was put, and whose group is not being deleted. None of `going` is among them.
+    /// other one that is idle, was put, and whose group is not being deleted. None of `going` is among them.
     pub(crate) async fn heirs(
         &self,
         given_up: impl Iterator<Item = &Reference>,
@@ -85,7 +85,8 @@ impl App {
             let Some(own) = own.map(|own| own.id.key()) else {
                 continue;
             };
-            let may_own = may_own(&other, caller) && !going.contains(&other.id.key());
+            let key = other.id.key();
+            let may_own = may_own(&other, caller) && key != own && !going.contains(&key);
             if !may_own || heirs.contains_key(&own) {
                 continue;
             }

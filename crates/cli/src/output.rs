@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use crate::color;
-use crate::render::Paper;
+use crate::render::{Paper, readable};
 
 /// How the result is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -71,5 +71,15 @@ pub(crate) fn show(
             eprint!("{text}");
             Ok(())
         }
+    }
+}
+
+/// Prints warnings to standard error, each with the name of what it is about.
+pub(crate) fn warn(name: &str, warnings: &Value) {
+    let warnings = warnings.as_array().into_iter().flatten();
+    let messages = warnings.filter_map(|warning| warning["message"].as_str());
+    for message in messages {
+        let line = format!("Warning: {name}: {message}");
+        eprintln!("{}", readable(&line));
     }
 }

@@ -557,3 +557,20 @@ proptest! {
         prop_assert_eq!(started(&decision), expected);
     }
 }
+
+/// It is told with the end of the deletion: nothing else of the group is left to tell it.
+#[test]
+fn what_a_deletion_gives_up_is_told() {
+    let mut forgotten = child("vpc", 1, Some((2, Ended::Succeeded)));
+    let Work::Resource(work) = &mut forgotten.work else {
+        panic!("it is about a resource")
+    };
+    work.forgets = true;
+    let warning = work.giving_up(work.identifier.as_ref());
+    work.warnings.push(warning.clone());
+    let deleted = child("subnet", 3, Some((4, Ended::Succeeded)));
+    let Next::Finish(finish) = next(&[], &[forgotten, deleted], 5).next else {
+        panic!("it ends")
+    };
+    assert_eq!(finish.of(&deletion(2)).given_up, [warning]);
+}

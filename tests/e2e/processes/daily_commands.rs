@@ -695,3 +695,39 @@ async fn a_server_knows_the_caller_by_a_token_over_tls() {
     let found = apply(&trusting, ("UCP_DATA_DIR", ".")).await;
     found.prints(0, &["Nothing to do"]);
 }
+
+/// What lives on is not said to be deleted, and who owns it is told.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_others_stand_for_is_told_to_be_forgotten() {
+    let desk = Desk::new().await;
+    let apply = ["apply", "-y", "-f", "logs.yaml"];
+    desk.ucp(&apply).await.prints(0, &[]);
+    let import = ["import", "AWS.Logs/LogGroup", "daily", "--alias", "second"];
+    desk.ucp(&import).await.prints(0, &[]);
+    desk.write(
+        "gone.yaml",
+        "{alias: logs, type: AWS.Logs/LogGroup, delete: true, onShared: release}\n",
+    );
+    let told = desk
+        .ucp(&["what-if", "-o", "json", "-f", "gone.yaml"])
+        .await;
+    let told = told.json();
+    let plan = told["properties"]["planId"].as_str().expect("a plan");
+    let logs =
+        "/planes/radius/local/resourcegroups/daily/providers/AWS.Logs/LogGroup:reference/logs";
+    let forgotten = desk.ucp(&["delete", "-y", "--plan", plan, logs]).await;
+    let text = "AWS.Logs/LogGroup logs: forgotten; what it stood for is kept in AWS\n";
+    let forgotten = forgotten.prints(0, &[text]);
+    let warning = "Warning: AWS.Logs/LogGroup logs: Other references stand for the resource";
+    let warns = |err: &str| err.contains(warning) && err.contains("nobody does from now on");
+    assert!(warns(&forgotten.err), "{}", forgotten.err);
+
+    // By a set.
+    desk.ucp(&apply).await.prints(0, &[]);
+    let gone = desk.ucp(&["apply", "-y", "-f", "gone.yaml"]).await;
+    let gone = gone.prints(0, &["logs: Succeeded"]);
+    assert!(warns(&gone.err), "{}", gone.err);
+    let live =
+        "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.Logs/LogGroup/daily";
+    desk.ucp(&["get", live]).await.prints(0, &["daily"]);
+}

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use ucp_app::{DeleteGroupOutcome, Precondition, Written};
 use ucp_model::operation::OnShared;
-use ucp_model::{GroupId, ResourceGroup};
+use ucp_model::{GroupId, ResourceGroup, Warning};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -23,8 +23,8 @@ use crate::router::{router, single};
 use crate::state::Api;
 use crate::validation::Payload;
 use crate::wire::{
-    DeleteGroup, ErrorResponse, ImportGroupRequest, List, PutResourceGroupRequest, ReferenceList,
-    ResourceGroupBody, ResourceGroupList, UpdateResourceGroup,
+    DeleteGroup, DeletedGroup, ErrorResponse, ImportGroupRequest, List, PutResourceGroupRequest,
+    ReferenceList, ResourceGroupBody, ResourceGroupList, UpdateResourceGroup,
 };
 
 /// Registers the handlers.
@@ -147,17 +147,18 @@ async fn delete_resource_group(
     context: RequestContext,
 ) -> Result<Response, Problem> {
     let (id, condition) = (path.id()?, conditions.into());
-    deleted(&api, &id, &condition, OnShared::Refuse, &context).await
+    let reply = |_: &[Warning]| StatusCode::OK.into_response();
+    deleted(&api, &id, &condition, OnShared::Refuse, &context, reply).await
 }
 
 /// Deletes a resource group, as DELETE does, and says what becomes of what other groups stand for.
 ///
 /// With `onShared` `release`, what references of other groups stand for is left alone. One of them that was put, in a group that the
-/// caller may change, owns it then, or nobody.
+/// caller may change, owns it then, or nobody: `warnings` of the reply, or of the operation's status, tell it.
 #[utoipa::path(post, path = "/planes/radius/{plane}/resourcegroups/{group}/:delete", tag = "Resource groups",
     params(GroupPath, ApiVersion, Conditions, Preference),
     request_body = Option<DeleteGroup>,
-    responses((status = 200, description = "Deleted"), UnderWay,
+    responses((status = 200, description = "Deleted", body = DeletedGroup), UnderWay,
         (status = 204, description = "The group did not exist"),
         (status = 409, description = "An operation in the group is in progress, or some of its resources cannot be deleted",
             body = ErrorResponse),
@@ -172,7 +173,8 @@ async fn delete_resource_group_as_said(
 ) -> Result<Response, Problem> {
     let (id, condition) = (path.id()?, conditions.into());
     let on_shared = body.read_without_plan::<DeleteGroup>()?.on_shared();
-    deleted(&api, &id, &condition, on_shared, &context).await
+    let reply = |given_up: &[Warning]| Json(DeletedGroup::of(given_up)).into_response();
+    deleted(&api, &id, &condition, on_shared, &context, reply).await
 }
 
 async fn deleted(
@@ -181,13 +183,14 @@ async fn deleted(
     condition: &Precondition,
     on_shared: OnShared,
     context: &RequestContext,
+    reply: impl FnOnce(&[Warning]) -> Response,
 ) -> Result<Response, Problem> {
     let outcome = api
         .app
         .delete_resource_group(id, condition, on_shared, &context.caller);
     match outcome.await? {
         DeleteGroupOutcome::AlreadyGone => Ok(StatusCode::NO_CONTENT.into_response()),
-        DeleteGroupOutcome::Deleted => Ok(StatusCode::OK.into_response()),
+        DeleteGroupOutcome::Deleted(given_up) => Ok(reply(&given_up)),
         DeleteGroupOutcome::Accepted(operation) => match operation.failure() {
             Some(failure) => Err(Problem::ended(failure.clone()).of(&operation)),
             None => Ok(context.accepted(&*operation)),

@@ -6,13 +6,14 @@ use ucp_app::{GroupUpdate, GroupView, TagsUpdate};
 use ucp_model::operation;
 use ucp_model::{
     GroupBody, GroupId, Mark, NewResourceGroup, PlanPolicy, ResourceGroup, TAG_KEY_MAX_CHARS,
-    excerpt,
+    Warning, excerpt,
 };
 use utoipa::ToSchema;
 
 use super::references::ReferenceBody;
 use super::resources::OnShared;
 use super::tags::{self, judge_tags, tags};
+use super::warning::WarningBody;
 use crate::validation::Violations;
 
 /// The body of a PUT of a resource group.
@@ -42,6 +43,22 @@ pub(crate) struct DeleteGroup {
 impl DeleteGroup {
     pub(crate) fn on_shared(&self) -> operation::OnShared {
         self.on_shared
+    }
+}
+
+/// The reply to a POST that has deleted a resource group.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DeletedGroup {
+    /// What it has given up to other groups, and who owns that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<WarningBody>,
+}
+
+impl DeletedGroup {
+    pub(crate) fn of(given_up: &[Warning]) -> Self {
+        Self {
+            warnings: WarningBody::all(given_up),
+        }
     }
 }
 

@@ -26,7 +26,7 @@ mod what_if;
 pub(crate) use self::credentials::{CredentialBody, PutCredentialRequest};
 pub(crate) use self::error::ErrorResponse;
 pub(crate) use self::groups::{
-    DeleteGroup, PutResourceGroupRequest, ResourceGroupBody, UpdateResourceGroup,
+    DeleteGroup, DeletedGroup, PutResourceGroupRequest, ResourceGroupBody, UpdateResourceGroup,
 };
 pub(crate) use self::import::{ImportGroupRequest, ImportRequest, ImportedReference};
 pub(crate) use self::leftovers::LeftoverBody;

@@ -70,8 +70,8 @@ pub(crate) struct OperationStatus {
     /// `message`), `nextTryAt`, and `waitingFor`: if that is `rate`, `rate` names the account, the region and the class of calls,
     /// and `nextTryAt` is an estimate. Then the live properties after a successful put, or the result of an
     /// import into a group. An apply to a group has `resources`, how far each resource of the set is, with AWS's `lastError`
-    /// while its operation goes on after one, except in lists, and at the end `outputs`. `warnings` has what the caller should know about the declaration or the resource, each with a
-    /// `code`, a `target` and a `message`. `proof` says what AWS shows after a change that it reports as successful:
+    /// while its operation goes on after one, except in lists, and at the end `outputs`. `warnings` has what the caller should know about the declaration or the resource, or what the deletion of a group has given
+    /// up to other groups, each with a `code`, a `target` and a `message`. `proof` says what AWS shows after a change that it reports as successful:
     /// how many places are `confirmed`, and which are `dropped` (as before), `different`, or `unreadable`. `message` says
     /// what a `resolve` has found out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,9 +136,10 @@ impl OperationStatus {
                 let result = ImportResult::of(&work).filter(|_| is_terminal);
                 let result = result.and_then(|result| serde_json::to_value(result).ok());
                 let percent_complete = work.percent_complete();
+                let shown = with_set(progress.or(result), &work, setbacks);
                 (
                     Some(work.group.to_string()),
-                    with_set(progress.or(result), &work, setbacks),
+                    with_warnings(shown, work.given_up),
                     None,
                     Some(percent_complete),
                 )

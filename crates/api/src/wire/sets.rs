@@ -14,6 +14,7 @@ use super::error::ErrorBody;
 use super::import::{ArmType, ItemScope};
 use super::progress::LastError;
 use super::resources::{ActionRequest, OnShared};
+use super::warning::WarningBody;
 use crate::members::{self, COMMON, Misfit, parsed};
 use crate::problem::Problem;
 
@@ -355,6 +356,9 @@ pub(crate) struct SetResultResource {
     /// AWS's latest error, as long as its operation goes on after it. Only the status of the operation on the set has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_error: Option<LastError>,
+    /// What it has given up to other references, and who owns that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<WarningBody>,
     /// Why it is not as declared.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ErrorBody>,
@@ -380,6 +384,7 @@ impl SetResult {
                     last_error: (status.operation.as_ref())
                         .and_then(|id| setbacks.get(id))
                         .map(LastError::from),
+                    warnings: WarningBody::all(&status.given_up),
                     error: status.state.failure().cloned().map(ErrorBody::from),
                 })
                 .collect(),

@@ -8,7 +8,7 @@ pub(crate) struct WarningBody {
     /// The kind of warning.
     #[schema(example = "WriteOnlyProperty")]
     code: String,
-    /// The JSON Pointer to the property.
+    /// The JSON Pointer to the property, or the id of the AWS resource that is given up.
     #[schema(example = "/properties/MasterUserPassword")]
     target: String,
     /// A human-readable message.
@@ -22,5 +22,12 @@ impl From<Warning> for WarningBody {
             target: warning.target,
             message: warning.message,
         }
+    }
+}
+
+impl WarningBody {
+    /// Returns the bodies of warnings.
+    pub(crate) fn all(warnings: &[Warning]) -> Vec<Self> {
+        warnings.iter().cloned().map(Self::from).collect()
     }
 }

@@ -10,7 +10,7 @@ use super::plan::{PlanId, plan_path};
 use super::preview::{Preview, located};
 use crate::client::{API_VERSION, Client, Failure, Method, Polling, Refusal, Server};
 use crate::confirm::Consent;
-use crate::id::Group;
+use crate::id::{self, Group};
 use crate::outcome::Outcome;
 use crate::output::{self, Output};
 use crate::progress::{Phases, Progress};
@@ -81,6 +81,7 @@ impl Apply {
         if output.is_json() {
             output::print_json(&status)?;
         }
+        warn_of_given_up(&status["properties"]);
         match status["status"].as_str() {
             Some("Succeeded") => {
                 show_outputs(&status["properties"]["outputs"], output)?;
@@ -99,6 +100,15 @@ fn has_changed(status: &Value) -> bool {
     let resources = status["properties"]["resources"].as_array();
     let mut resources = resources.into_iter().flatten();
     resources.any(|resource| resource["status"] == "Succeeded" || resource["movedFrom"].is_string())
+}
+
+/// Warns of what the resources of a set have given up to other references.
+pub(super) fn warn_of_given_up(properties: &Value) {
+    let resources = properties["resources"].as_array();
+    for resource in resources.into_iter().flatten() {
+        let name = resource["trackedBy"].as_str().unwrap_or_default();
+        output::warn(&id::short(name), &resource["warnings"]);
+    }
 }
 
 /// Makes a group that the server does not have.

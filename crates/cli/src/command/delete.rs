@@ -1,6 +1,7 @@
 use anyhow::ensure;
 use clap::Args;
 use hyper::StatusCode;
+use serde_json::Value;
 
 use super::plan::PlanId;
 use crate::client::{API_VERSION, Client, Failure, Polling, Server};
@@ -9,6 +10,9 @@ use crate::id::{self, ResourceId};
 use crate::outcome::Outcome;
 use crate::output::{self, Output};
 use crate::progress::{Phases, Progress};
+
+/// What has become of a reference whose resource stays.
+const FORGOTTEN: &str = "forgotten; what it stood for is kept in AWS";
 
 /// The arguments of `ucp delete`.
 #[derive(Debug, Args)]
@@ -84,16 +88,30 @@ async fn delete(
         return Ok(match reply.status {
             StatusCode::NO_CONTENT => "there is nothing to delete",
             _ if id.is_group() => "deleted",
-            _ => "forgotten; what it stood for is kept in AWS",
+            _ => FORGOTTEN,
         });
     };
     let mut progress = Progress::new(Output::default(), Phases::Untold);
-    let told = |status: &serde_json::Value| progress.observe(status);
+    let told = |status: &Value| progress.observe(status);
     let status = client.follow(&polling, reply.retry_after(), told).await?;
+    drop(progress);
     match status["status"].as_str() {
-        Some("Succeeded") => Ok("deleted"),
+        Some("Succeeded") => {
+            let warnings = &status["properties"]["warnings"];
+            output::warn(&id::short(&id.to_string()), warnings);
+            Ok(match is_given_up(warnings) && !id.is_group() {
+                true => FORGOTTEN,
+                false => "deleted",
+            })
+        }
         _ => Err(client.refusal(&status["error"]).into()),
     }
+}
+
+/// Whether warnings tell that a resource was left alone, since other references stand for it.
+fn is_given_up(warnings: &Value) -> bool {
+    let mut warnings = warnings.as_array().into_iter().flatten();
+    warnings.any(|warning| warning["code"] == "SharedResource")
 }
 
 /// Says how to come to a plan, or to its approval.

@@ -1,7 +1,7 @@
 use anyhow::bail;
 use clap::Args;
 
-use super::apply::show_outputs;
+use super::apply::{show_outputs, warn_of_given_up};
 use crate::client::{Polling, Server};
 use crate::outcome::Outcome;
 use crate::output::{self, Output};
@@ -46,6 +46,7 @@ impl Watch {
             let kind = status["kind"].as_str().unwrap_or("operation");
             output::print(&format!("{kind}: {ended}\n"))?;
         }
+        warn_of_given_up(&status["properties"]);
         match ended {
             "Succeeded" => {
                 show_outputs(&status["properties"]["outputs"], self.output)?;

@@ -176,6 +176,14 @@ impl Work {
 }
 
 impl Operation {
+    /// Returns what it has told of what it has given up to other references, once it has succeeded.
+    pub fn given_up(&self) -> Vec<Warning> {
+        let work = self.work.resource();
+        let work = work.filter(|_| self.ended() == Some(&Ended::Succeeded));
+        let given_up = work.into_iter().flat_map(ResourceWork::given_up);
+        given_up.cloned().collect()
+    }
+
     /// Returns how it ended, if it has.
     pub fn ended(&self) -> Option<&Ended> {
         self.work.ended()

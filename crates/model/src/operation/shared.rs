@@ -1,9 +1,56 @@
 //! What an operation says of the other references that stand for its resource.
 
-use crate::{Detail, ErrorCode, Failure, ReferenceId};
+use super::resource::{Kind, ResourceWork};
+use crate::{Detail, ErrorCode, Failure, Identifier, ReferenceId, Target, Warning};
 
 /// How many references are named in a failure.
 const NAMED_MAX: usize = 20;
+/// The code of the warning that a resource is given up.
+const GIVEN_UP: &str = "SharedResource";
+
+impl ResourceWork {
+    /// Warns that `left`, which it would delete or replace, is left to the other references that stand for it. An heir in another
+    /// group is not named: not everybody who reads this may read that.
+    pub fn giving_up(&self, left: Option<&Identifier>) -> Warning {
+        let own = self.reference.as_ref().map(|own| own.group.key());
+        let owner = match &self.heir {
+            Some(heir) => {
+                let heir = match own == Some(heir.group.key()) {
+                    true => heir.to_string(),
+                    false => "one of them, in another resource group,".to_owned(),
+                };
+                format!(
+                    "From now on {heir} owns it, unless an operation works on that then, or its group is being deleted: then nobody does."
+                )
+            }
+            None => {
+                "Unless one of them owns it already, nobody does from now on. To delete it, name it: DELETE it by its AWS name."
+                    .to_owned()
+            }
+        };
+        let what = match self.kind {
+            Kind::Put => "the resource that was replaced",
+            Kind::Delete | Kind::Import | Kind::Resolve => "the resource",
+        };
+        let target = left.map(|identifier| Target {
+            scope: &self.scope,
+            type_name: &self.type_name,
+            identifier,
+        });
+        let target = target.map(|it| it.scope.resource(it.type_name, it.identifier));
+        Warning {
+            code: GIVEN_UP.to_owned(),
+            message: format!("Other references stand for {what}, so it is left alone. {owner}"),
+            target: target.unwrap_or_default(),
+        }
+    }
+
+    /// Returns what it has told of a resource that it has given up.
+    pub fn given_up(&self) -> impl Iterator<Item = &Warning> {
+        let warnings = self.warnings.iter();
+        warnings.filter(|warning| warning.code == GIVEN_UP)
+    }
+}
 
 /// Returns the failure of a deletion of a resource that `others` stand for, too. Those in groups that the reader may not read are
 /// counted, and not named.

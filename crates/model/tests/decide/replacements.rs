@@ -117,7 +117,26 @@ fn an_old_resource_that_is_not_owned_is_left_alone() {
         created,
         "observing, then Read: AWS reports success",
     );
-    assert_line(&created, Observation::Read(present("d")), "succeeded: done");
+    let decision = assert_line(&created, Observation::Read(present("d")), "succeeded: done");
+    let Next::Finish(finish) = decision.next else {
+        panic!("it ends")
+    };
+    // Others stand for it if it was owned, so it is told who owns it then.
+    let told = |gives_up_old: bool| {
+        let work = Operation {
+            gives_up_old,
+            ..created.clone()
+        };
+        let ended = finish.clone().of(&work, START);
+        ended.given_up().cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(told(false), []);
+    let told = told(true);
+    let [warning] = &told[..] else {
+        panic!("expected one warning, got {told:?}")
+    };
+    assert!(warning.target.ends_with("/vpc-1"), "{warning:?}");
+    assert!(warning.message.contains("nobody does"), "{warning:?}");
 }
 
 #[test]

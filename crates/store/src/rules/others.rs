@@ -1,9 +1,7 @@
 //! The other references that stand for the AWS resource of an operation.
 
 use ucp_model::operation::{Kind, ReplacementPolicy, Replacing, ResourceWork, WhenShared, Work};
-use ucp_model::{
-    Operation, PlanPolicy, ProvisioningState, Reference, ReferenceId, Timestamp, Warning,
-};
+use ucp_model::{Operation, PlanPolicy, ProvisioningState, Reference, ReferenceId, Timestamp};
 
 use super::{judge_policy_elsewhere, update};
 use crate::{Error, NewResourceWork, ReferenceUpdate, SHARED_MAX};
@@ -107,35 +105,11 @@ pub fn share(operation: &mut Operation, others: &Others) {
             };
             if others.references.iter().any(counts) {
                 work.forgets = true;
-                work.warnings.push(given_up(work));
+                let warning = work.giving_up(work.identifier.as_ref());
+                work.warnings.push(warning);
             }
         }
         Kind::Put | Kind::Import | Kind::Resolve => {}
-    }
-}
-
-/// Tells that a resource is given up to others. An heir in another group is not named: not everybody who reads this may read that.
-fn given_up(work: &ResourceWork) -> Warning {
-    let own = work.reference.as_ref().map(|own| own.group.key());
-    let owner = match &work.heir {
-        Some(heir) => {
-            let heir = match own == Some(heir.group.key()) {
-                true => heir.to_string(),
-                false => "one of them, in another resource group,".to_owned(),
-            };
-            format!(
-                "From now on {heir} owns it, unless an operation works on that then, or its group is being deleted: then nobody does."
-            )
-        }
-        None => {
-            "Unless one of them owns it already, nobody does from now on. To delete it, name it: DELETE it by its AWS name."
-                .to_owned()
-        }
-    };
-    Warning {
-        code: "SharedResource".to_owned(),
-        message: format!("Other references stand for the resource, so it is left alone. {owner}"),
-        target: String::new(),
     }
 }
 

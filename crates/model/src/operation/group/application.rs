@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::super::resource::{OnShared, Options};
 use crate::{
     Failure, GroupId, Identifier, Lineage, OperationId, Order, PlanId, RefactorId, ReferenceId,
-    Scope, Timestamp,
+    Scope, Timestamp, Warning,
 };
 
 /// A set to apply, without its declarations: these are sealed.
@@ -119,6 +119,9 @@ pub struct MemberStatus {
     /// When that is tried again at the earliest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_try_at: Option<Timestamp>,
+    /// What it has given up to other references.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given_up: Vec<Warning>,
 }
 
 /// The state of a member of a set.
@@ -167,6 +170,7 @@ impl Application {
                 operation: None,
                 tries: 0,
                 next_try_at: None,
+                given_up: Vec::new(),
             })
             .collect()
     }

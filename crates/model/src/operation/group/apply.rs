@@ -202,6 +202,7 @@ impl<'a> Step<'a> {
                     None => MemberState::Running,
                     Some(ended) => state_after(ended, child),
                 };
+                self.statuses[index].given_up = child.given_up();
                 continue;
             }
             if let Some(failure) = self.held_back(member) {
@@ -315,6 +316,7 @@ impl<'a> Step<'a> {
             let child = self.child(member);
             let is_running = child.is_some_and(|child| !child.is_terminal());
             self.statuses[index].operation = child.map(|child| child.header.id);
+            self.statuses[index].given_up = child.map(Operation::given_up).unwrap_or_default();
             let key = member.reference.key();
             let reference = references.get(&key).copied();
             let is_deleted = child.is_some_and(|child| child.ended() == Some(&Ended::Succeeded));
@@ -639,12 +641,12 @@ impl<'a> Step<'a> {
             }
         };
         Decision {
-            next: Next::Finish(Finish {
+            next: Next::Finish(Box::new(Finish {
                 done,
                 members: self.statuses,
                 outputs,
                 ..Finish::of_end(ended)
-            }),
+            })),
             reason,
         }
     }

@@ -9,7 +9,7 @@ use super::application::MemberStatus;
 use super::survey::Child;
 use super::task::ImportOutcome;
 use super::work::{GroupState, GroupWork};
-use crate::{Ended, Timestamp};
+use crate::{Ended, Timestamp, Warning};
 
 /// What to do next, and the reason.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,7 @@ pub enum Next {
     /// Write this, and continue when it is due or when a child ends.
     Wait(Moved),
     /// End the operation.
-    Finish(Finish),
+    Finish(Box<Finish>),
 }
 
 /// A step that does not end the operation.
@@ -65,6 +65,8 @@ pub struct Finish {
     pub members: Vec<MemberStatus>,
     /// The outputs of a set.
     pub outputs: Option<Value>,
+    /// What the deletion of a group has given up to references of other groups.
+    pub given_up: Vec<Warning>,
 }
 
 impl Moved {
@@ -90,6 +92,7 @@ impl Finish {
             outcomes: BTreeMap::new(),
             members: Vec::new(),
             outputs: None,
+            given_up: Vec::new(),
         }
     }
 
@@ -101,6 +104,7 @@ impl Finish {
             outcomes: self.outcomes,
             members: self.members,
             outputs: self.outputs,
+            given_up: self.given_up,
             ..work.clone()
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::super::record::Operation;
 use super::decision::{Decision, Finish, Next};
 use super::step::{CHILDREN_AT_ONCE, cancelled, wait};
 use super::survey::Survey;
@@ -17,6 +18,23 @@ const NAMED_MAX: usize = 5;
 
 /// Decides the next step of a deletion.
 pub(super) fn decide(
+    operation: &GroupWork,
+    is_cancel_requested: bool,
+    survey: &Survey,
+    now: Timestamp,
+) -> Decision {
+    let mut decision = next(operation, is_cancel_requested, survey, now);
+    if let Next::Finish(finish) = &mut decision.next {
+        finish.given_up = survey
+            .children
+            .iter()
+            .flat_map(Operation::given_up)
+            .collect();
+    }
+    decision
+}
+
+fn next(
     operation: &GroupWork,
     is_cancel_requested: bool,
     survey: &Survey,
@@ -65,10 +83,10 @@ pub(super) fn decide(
         Some(failure) => (Ended::Failed(failure), "what is left cannot be deleted"),
     };
     Decision {
-        next: Next::Finish(Finish {
+        next: Next::Finish(Box::new(Finish {
             done: u32::try_from(done).unwrap_or(u32::MAX),
             ..Finish::of_end(ended)
-        }),
+        })),
         reason,
     }
 }

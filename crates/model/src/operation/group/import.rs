@@ -90,11 +90,11 @@ pub(super) fn decide(
         };
     }
     Decision {
-        next: Next::Finish(Finish {
+        next: Next::Finish(Box::new(Finish {
             done: u32::try_from(outcomes.len()).unwrap_or(u32::MAX),
             outcomes,
             ..Finish::of_end(Ended::Succeeded)
-        }),
+        })),
         reason: "every item has its outcome",
     }
 }

@@ -28,11 +28,11 @@ pub(super) fn cancelled(
         operation.task, operation.total
     );
     Decision {
-        next: Next::Finish(Finish {
+        next: Next::Finish(Box::new(Finish {
             done,
             outcomes,
             ..Finish::of_end(Ended::Canceled(Failure::new(ErrorCode::Canceled, message)))
-        }),
+        })),
         reason: "cancelled, and nothing is under way",
     }
 }

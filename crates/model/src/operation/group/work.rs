@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::application::{Application, Deployment, MemberStatus};
 use super::task::{ImportOutcome, Task};
-use crate::{Ended, GroupId, Order, ReferenceId, Secrets};
+use crate::{Ended, GroupId, Order, ReferenceId, Secrets, Warning};
 
 /// The state of an operation on a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,6 +53,9 @@ pub struct GroupWork {
     /// The references that come to own what others stand for and it gives up, by the keys of the references that did.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub heirs: BTreeMap<String, ReferenceId>,
+    /// What the deletion of the group has given up to references of other groups.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given_up: Vec<Warning>,
 }
 
 impl GroupWork {
@@ -75,6 +78,7 @@ impl GroupWork {
             ended_children: 0,
             outcomes: BTreeMap::new(),
             heirs: BTreeMap::new(),
+            given_up: Vec::new(),
         }
     }
 
@@ -98,6 +102,14 @@ impl GroupWork {
 
     /// See [`Work::mask`](crate::operation::Work::mask).
     pub(crate) fn mask(&mut self, secrets: &Secrets) {
+        for member in &mut self.members {
+            for warning in &mut member.given_up {
+                warning.mask(secrets);
+            }
+        }
+        for warning in &mut self.given_up {
+            warning.mask(secrets);
+        }
         let of_members = self.members.iter_mut();
         let of_members = of_members.filter_map(|member| member.state.failure_mut());
         let ended = match &mut self.state {

@@ -186,7 +186,10 @@ impl Moved {
 impl Finish {
     /// Returns `work` after this step.
     pub fn of(self, work: &ResourceWork, now: Timestamp) -> ResourceWork {
+        let given_up = self.given_up_by(work);
+        let given_up = given_up.map(|old| work.giving_up(Some(old)));
         ResourceWork {
+            warnings: work.warnings.iter().cloned().chain(given_up).collect(),
             state: State::Ended(self.ended),
             state_since: now,
             spelled: work.spelling_of(self.identifier.as_ref()),
@@ -207,6 +210,16 @@ impl Finish {
             result: self.live,
             ..work.clone()
         }
+    }
+
+    /// Returns the resource that a replacement has left to the other references that stand for it.
+    fn given_up_by<'a>(&self, work: &'a ResourceWork) -> Option<&'a Identifier> {
+        let Some(Replacing::NewFirst { old, .. }) = &work.replacing else {
+            return None;
+        };
+        let stands = matches!(self.reference, ReferenceChange::Applied { .. });
+        let is_another = self.identifier.as_ref() != Some(old);
+        (work.gives_up_old && stands && is_another).then_some(old)
     }
 }
 

@@ -516,7 +516,7 @@ impl ResourceWork {
             secrets.mask_failure(failure);
         }
         for warning in &mut self.warnings {
-            secrets.mask_text(&mut warning.message);
+            warning.mask(secrets);
         }
         if let Some(told) = &mut self.told {
             secrets.mask_text(told);
