@@ -839,3 +839,71 @@ async fn who_owns_what_is_given_up_is_told(world: &World) {
         assert!(world.live(LIVE).contains(&name), "{door}");
     }
 }
+
+/// What stands for a resource that another alias of the group declares, or that goes with it, is in nobody's way.
+#[apply(on_every_store)]
+async fn a_set_resolves_what_two_of_its_aliases_stand_for(world: &World) {
+    let scope = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}");
+    let send = async |body: &Value| {
+        let path = format!("{GROUP}/:apply?{API_VERSION}");
+        let reply = world
+            .call_until_settled("POST", &path, &body.to_string())
+            .await;
+        world.settle().await;
+        reply
+    };
+    let succeeds = async |body: &Value| {
+        let reply = send(body).await.expect(202);
+        let status = world.status(&reply).await;
+        assert_eq!(status["status"], "Succeeded", "{status}");
+    };
+    let put = |alias: &str| json!({"alias": alias, "type": BUCKET, "properties": bucket()});
+    let gone = |alias: &str| json!({"alias": alias, "type": BUCKET, "delete": true});
+    // The owner leaves the file, and the other one stays.
+    shared(world).await;
+    let mut renamed = json!({"scope": scope, "mode": "Complete", "resources": [put("b")]});
+    let refused_set = send(&renamed).await.expect(400);
+    assert!(
+        refused_set.text.contains("onShared release"),
+        "{}",
+        refused_set.text
+    );
+    renamed["onShared"] = json!("release");
+    succeeds(&renamed).await;
+    assert_eq!(owners(world).await, [("b".to_owned(), true)]);
+    // Or it is listed.
+    world.put(BUCKET, "d", bucket()).await.expect(200);
+    let mut left = gone("b");
+    left["onShared"] = json!("release");
+    succeeds(&json!({"scope": scope, "resources": [put("d"), left]})).await;
+    assert_eq!(owners(world).await, [("d".to_owned(), true)]);
+    assert_eq!(world.live(LIVE), ["data"]);
+    assert_eq!(world.calls("DeleteResource"), 0);
+
+    // Both go: the owner goes last, with the resource.
+    world.put(BUCKET, "b", bucket()).await.expect(200);
+    let both = json!({"scope": scope, "resources": [gone("d"), gone("b")]});
+    shared_elsewhere(world).await;
+    refused(&send(&both).await, &[elsewhere("c")]);
+    delete(world, &elsewhere("c")).await.expect(200);
+    succeeds(&both).await;
+    assert!(world.references().await.is_empty());
+    assert_eq!(world.live(LIVE), Vec::<String>::new());
+    assert_eq!(world.calls("DeleteResource"), 1);
+
+    // The same if nobody owns it, and by a plan.
+    let untracked = json!({"properties": bucket()});
+    world.post(BUCKET, "put", &untracked).await.expect(201);
+    world.settle().await;
+    for alias in ["d", "b"] {
+        world.put(BUCKET, alias, bucket()).await.expect(200);
+    }
+    let path = format!("{GROUP}/:whatIf?{API_VERSION}");
+    let told = world.call("POST", &path, &both.to_string()).await;
+    let told = told.expect(200);
+    assert!(!told.text.contains("SharedResource"), "{}", told.text);
+    succeeds(&json!({"planId": told.body["properties"]["planId"]})).await;
+    assert!(world.references().await.is_empty());
+    assert_eq!(world.live(LIVE), Vec::<String>::new());
+    assert_eq!(world.calls("DeleteResource"), 2);
+}

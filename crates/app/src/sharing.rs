@@ -1,6 +1,6 @@
 //! AWS resources that several references stand for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ucp_look::{PlannedMember, PlannedStep, compared_with, contradicted};
 use ucp_model::operation::{ResourceWork, shared_elsewhere};
@@ -24,6 +24,8 @@ pub(crate) struct Taken {
     pub(crate) own: Vec<ReferenceId>,
     /// The key of the resource.
     pub(crate) target: String,
+    /// Whether the member is deleted: other references that the set deletes go with it then.
+    pub(crate) deletes: bool,
 }
 
 impl Taken {
@@ -44,6 +46,7 @@ impl Taken {
             name: member.reference.as_ref()?.alias.clone(),
             own: own.into_iter().flatten().collect(),
             target: target.key(),
+            deletes: member.put.is_none(),
         })
     }
 }
@@ -66,11 +69,12 @@ impl App {
         }
     }
 
-    /// Refuses a set that takes resources away from other references, which stay. Who comes to stand for one later is judged with the
-    /// member.
+    /// Refuses a set that takes resources away from other references, which stay: it deletes those with the keys `going`. Who comes to
+    /// stand for one later is judged with the member.
     pub(crate) async fn refuse_taken(
         &self,
         taken: Vec<Taken>,
+        going: &BTreeSet<String>,
         caller: &Caller,
     ) -> Result<(), Rejection> {
         if taken.is_empty() {
@@ -80,10 +84,12 @@ impl App {
         let mut others = self.others_of(&targets).await?;
         let may_be_named = |other: &ReferenceId| caller.reads_group(&other.group);
         let mut details = Vec::new();
-        for Taken { name, own, target } in taken {
+        for taken in taken {
+            let Taken { name, own, .. } = &taken;
             let own: Vec<String> = own.iter().map(ReferenceId::key).collect();
-            let mut others = others.remove(&target).unwrap_or_default();
-            others.retain(|other| !own.contains(&other.key()));
+            let mut others = others.remove(&taken.target).unwrap_or_default();
+            let goes = |key: &String| taken.deletes && going.contains(key);
+            others.retain(|other| !own.contains(&other.key()) && !goes(&other.key()));
             let shared = shared_elsewhere(&others, may_be_named).details;
             details.extend(shared.into_iter().map(|detail| Detail {
                 message: format!("{} (that of '{name}')", detail.message),
@@ -141,14 +147,21 @@ impl App {
         }
         let asked: Vec<String> = keys.keys().cloned().collect();
         let mut others = self.others_of(&asked).await?;
+        let going = changes.iter().filter(|it| it.kind == ChangeKind::Delete);
+        let going: BTreeSet<String> = going
+            .filter_map(|change| Some(change.tracked_by.as_ref()?.key()))
+            .collect();
         for (key, indexes) in keys {
             let all = others.remove(&key).unwrap_or_default();
             for index in indexes {
                 let change = &mut changes[index];
                 let own = [change.tracked_by.as_ref(), change.moved_from.as_ref()];
                 let own: Vec<String> = own.into_iter().flatten().map(ReferenceId::key).collect();
-                let others: Vec<&ReferenceId> =
-                    all.iter().filter(|it| !own.contains(&it.key())).collect();
+                let deletes = change.kind == ChangeKind::Delete;
+                let goes = |key: &String| deletes && going.contains(key);
+                let others = all.iter().map(|it| (it, it.key()));
+                let others = others.filter(|(_, key)| !own.contains(key) && !goes(key));
+                let others: Vec<&ReferenceId> = others.map(|(it, _)| it).collect();
                 if !others.is_empty() {
                     change.warnings.push(shared(change, &others, caller));
                 }

@@ -101,7 +101,7 @@ impl Stepper<'_> {
                     Err(refusal) => return Ok(Some(refusal)),
                 }
             }
-            ChildGoal::Delete | ChildGoal::DeleteOwned(_) => {
+            ChildGoal::Delete | ChildGoal::DeleteOwned(_) | ChildGoal::Forget => {
                 work_on(&child, Kind::Delete, schema.as_deref().ok())
             }
             ChildGoal::Import { .. } => work_on(&child, Kind::Import, schema.as_deref().ok()),
@@ -109,7 +109,7 @@ impl Stepper<'_> {
         let work = NewResourceWork {
             when_shared: self.when_shared(&child),
             heir: self.heir_of(&child),
-            forgets_unowned: self.order().is_some(),
+            forgets_unowned: self.order().is_some() || child.goal == ChildGoal::Forget,
             of_instance: self.order().map(|order| order.instance.clone()),
             plan: self.plan_of(&child),
             reference_tags: self.tags_of(work.kind),
@@ -147,7 +147,9 @@ impl Stepper<'_> {
             (Some(Task::DeleteUnshared), _) => WhenShared::ForgetElsewhere,
             // The platform wants the instance or the binding gone, whatever others have of it.
             (_, Some(order)) if order.kind == ChangeKind::Delete => WhenShared::Forget,
-            (Some(Task::Apply(application)), _) if releases(application, child) => {
+            (Some(Task::Apply(application)), _)
+                if child.goal != ChildGoal::Forget && releases(application, child) =>
+            {
                 WhenShared::Forget
             }
             (Some(Task::Import(_) | Task::Apply(_)) | None, _) => WhenShared::Refuse,
@@ -205,11 +207,17 @@ fn work_on(child: &Child, kind: Kind, schema: Option<&ResourceSchema>) -> NewRes
             identifier,
             take_ownership,
         } => (Some(identifier.clone()), *take_ownership),
-        ChildGoal::Delete | ChildGoal::DeleteOwned(_) | ChildGoal::Put { .. } => (None, false),
+        ChildGoal::Delete
+        | ChildGoal::DeleteOwned(_)
+        | ChildGoal::Forget
+        | ChildGoal::Put { .. } => (None, false),
     };
     let owned_since = match &child.goal {
         ChildGoal::DeleteOwned(created_at) => Some(*created_at),
-        ChildGoal::Delete | ChildGoal::Import { .. } | ChildGoal::Put { .. } => None,
+        ChildGoal::Delete
+        | ChildGoal::Forget
+        | ChildGoal::Import { .. }
+        | ChildGoal::Put { .. } => None,
     };
     let is_named_by_aws = schema.is_some_and(ResourceSchema::is_named_by_aws);
     let fingerprint = schema.map(ResourceSchema::fingerprint).unwrap_or_default();

@@ -631,6 +631,42 @@ fn an_order_forgets_the_other_references_of_a_resource_before_it_deletes_that() 
     assert_eq!(states(finished(&decide(&work, &used))), expected);
 }
 
+/// The owner is deleted last, or the last one if nobody owns what they stand for.
+#[test]
+fn a_set_forgets_the_other_references_of_a_resource_before_it_deletes_that() {
+    let work = work(vec![
+        member("vpc", MemberGoal::Delete, &[]),
+        member("twin", MemberGoal::Delete, &[0]),
+    ]);
+    let goals = |references: &[Reference], children: Vec<Operation>| {
+        let survey = Survey {
+            references: references.to_vec(),
+            ..with(children)
+        };
+        match decide(&work, &survey).next {
+            Next::Start(children) => children
+                .into_iter()
+                .map(|child| (child.reference.alias, child.goal))
+                .collect::<Vec<_>>(),
+            other => panic!("expected a start, got {other:?}"),
+        }
+    };
+    let goal = |alias: &str, goal: ChildGoal| vec![(alias.to_owned(), goal)];
+    let unowned = |alias: &str| Reference {
+        identifier: Some(Identifier::new("vpc")),
+        owned: false,
+        ..reference(alias, json!({}))
+    };
+    let owner = reference("vpc", json!({}));
+    let first = goals(&[owner.clone(), unowned("twin")], vec![]);
+    assert_eq!(first, goal("twin", ChildGoal::Forget));
+    let forgotten = child("twin", Kind::Delete, Some(Ended::Succeeded));
+    let then = goals(&[owner], vec![forgotten]);
+    assert_eq!(then, goal("vpc", ChildGoal::Delete));
+    let first = goals(&[unowned("vpc"), unowned("twin")], vec![]);
+    assert_eq!(first, goal("vpc", ChildGoal::Forget));
+}
+
 #[test]
 fn what_a_failed_member_refers_to_is_kept() {
     let work = work(vec![

@@ -662,11 +662,13 @@ enum Use {
 }
 
 /// Returns the resources that a member is about, as far as they are known before AWS is asked: the one that a put declares, and
-/// the one that its reference stands for, which it may replace by that. Two that differ in letter case only may be one.
+/// the one that its reference stands for, which it may replace by that. Two that differ in letter case only may be one. What is
+/// deleted with a release is none: the puts come first, so it is left to what they declare.
 fn uses(member: &JudgedMember) -> Vec<(Use, &Identifier)> {
     let recorded = member.recorded.as_ref();
     let JudgedGoal::Put(put) = &member.goal else {
-        return recorded.map(|it| (Use::Deletes, it)).into_iter().collect();
+        let deleted = recorded.filter(|_| member.on_shared().refuses());
+        return deleted.map(|it| (Use::Deletes, it)).into_iter().collect();
     };
     let declared = member.declared.as_ref();
     let is_other = |it: &&Identifier| declared.is_some_and(|declared| declared != *it);
@@ -696,7 +698,10 @@ fn one_for_each(members: &[JudgedMember]) -> Vec<Detail> {
                 type_name: &member.reference.type_name,
                 identifier: name,
             };
-            if let Some((other_used, other)) = first.insert(target.key(), (used, member)) {
+            let other = first.insert(target.key(), (used, member));
+            // Of several that stand for what is deleted, those that own nothing are forgotten first.
+            let is_wrong = |(other, _): &(Use, _)| (*other, used) != (Use::Deletes, Use::Deletes);
+            if let Some((other_used, other)) = other.filter(is_wrong) {
                 let (code, message) = met_twice((other_used, other), (used, member), name.as_str());
                 let both = [other, member];
                 details.extend(both.map(|it| Detail::at(code, message.clone(), it.target())));
@@ -777,7 +782,7 @@ fn met_twice(
                 (Use::Declares | Use::Deletes, true) => (
                     "deleted",
                     format!(
-                        "If '{}' is its new alias, move the reference with :refactor, or give the old one up with :release if the new one stands already, and apply then",
+                        "If '{}' is its new alias, move the reference with :refactor, and apply then. Or give the old one up, with :release or with onShared release in the set, if the new one stands already",
                         stays.symbolic_name
                     ),
                 ),

@@ -90,7 +90,9 @@ impl App {
         };
         self.judge_policies(&plan).await?;
         let taken = plan.members.iter().filter_map(Taken::by).collect();
-        self.refuse_taken(taken, caller).await?;
+        let deleted = plan.members.iter().filter(|member| member.put.is_none());
+        let going = deleted.filter_map(|member| Some(member.reference.as_ref()?.key()));
+        self.refuse_taken(taken, &going.collect(), caller).await?;
         let members = application.members.into_iter().zip(&plan.members);
         let members: Vec<ApplyMember> = members
             .zip(compared)

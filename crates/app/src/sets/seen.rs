@@ -115,15 +115,23 @@ impl App {
                     let from = member.moved_from.as_ref().map(|from| &from.reference);
                     let own = [Some(&member.reference), from].into_iter().flatten();
                     let own = own.cloned().collect();
-                    let name = member.symbolic_name.clone();
-                    taken.insert(index, Taken { name, own, target });
+                    let taken_by = Taken {
+                        name: member.symbolic_name.clone(),
+                        own,
+                        target,
+                        deletes: !matches!(member.goal, JudgedGoal::Put(_)),
+                    };
+                    taken.insert(index, taken_by);
                 }
                 Shown::Open => {}
             }
         }
         drop(looks);
         refused_elsewhere(refused.into_values().flatten().collect())?;
-        self.refuse_taken(taken.into_values().collect(), caller)
+        let deleted = members.iter();
+        let deleted = deleted.filter(|member| !matches!(member.goal, JudgedGoal::Put(_)));
+        let going = deleted.map(|member| member.reference.key()).collect();
+        self.refuse_taken(taken.into_values().collect(), &going, caller)
             .await?;
         // Members come in the order in which they were found to be as declared, so after those that they depend on.
         let settled: Vec<(usize, bool)> = stream::iter(nothings)

@@ -262,8 +262,8 @@ impl<'a> Step<'a> {
         Some(failure.with_target(need.reference.to_string()))
     }
 
-    /// Returns which of those that are `left` an order keeps, and why: it could not forget another reference that stands for the same,
-    /// and what is left to that one alone nobody owns.
+    /// Returns which of those that are `left` are kept, and why: another reference that stands for the same could not be forgotten, and
+    /// what is left to that one alone nobody owns.
     fn not_forgotten(
         &self,
         references: &BTreeMap<String, &Reference>,
@@ -362,13 +362,10 @@ impl<'a> Step<'a> {
                 }
             }
         }
-        let mut stuck = BTreeMap::new();
-        if application.order.is_some() {
-            members.forget_first();
-            stuck = self.not_forgotten(&references, &left_references);
-            for (at, failure) in &stuck {
-                members.settle(*at, failure.clone());
-            }
+        let forgotten = members.forget_first(application.order.is_none());
+        let mut stuck = self.not_forgotten(&references, &left_references);
+        for (at, failure) in &stuck {
+            members.settle(*at, failure.clone());
         }
         if is_cancel_requested {
             return None;
@@ -376,16 +373,20 @@ impl<'a> Step<'a> {
         match members.wave(MEMBERS_AT_ONCE, false) {
             Wave::Start(children, reason) => {
                 // As it was judged, so that the store refuses what has been made elsewhere or released meanwhile.
-                let judged: BTreeMap<String, &ApplyMember> = left
-                    .iter()
-                    .map(|index| &application.members[*index])
-                    .map(|member| (member.reference.key(), member))
-                    .collect();
+                let judged = left.iter().enumerate().map(|(at, index)| {
+                    let member = &application.members[*index];
+                    let goal = match forgotten.contains(&at) {
+                        true => ChildGoal::Forget,
+                        false => delete(&member.goal),
+                    };
+                    (member.reference.key(), (member, goal))
+                });
+                let mut judged: BTreeMap<String, (&ApplyMember, ChildGoal)> = judged.collect();
                 self.start.extend(children.into_iter().map(|child| {
-                    match judged.get(&child.reference.key()) {
-                        Some(member) => Child {
+                    match judged.remove(&child.reference.key()) {
+                        Some((member, goal)) => Child {
                             scope: member.scope.clone(),
-                            goal: delete(&member.goal),
+                            goal,
                             ..child
                         },
                         None => child,

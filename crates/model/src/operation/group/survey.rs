@@ -58,6 +58,8 @@ pub enum ChildGoal {
     Delete,
     /// The same, if the reference that was made at this time still owns the resource.
     DeleteOwned(Timestamp),
+    /// Remove the reference, which does not own the resource: another one stands for that, and is to be deleted with it.
+    Forget,
     /// Import a resource.
     Import {
         /// Its primary identifier.

@@ -138,23 +138,29 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// Lets those that own nothing go before the one that owns what they stand for: an order only forgets them, and what nobody else
-    /// stands for any more is deleted then.
-    pub(super) fn forget_first(&mut self) {
+    /// Lets those that own nothing go before the one that owns what they stand for, or before the last of them if nobody owns it and
+    /// `keeps_last`: they are only forgotten, and what nobody else stands for any more is deleted then. Returns them.
+    pub(super) fn forget_first(&mut self, keeps_last: bool) -> BTreeSet<usize> {
         let target = |member: &Member<'_>| member.reference.target().map(|target| target.key());
         let members = self.0.iter().enumerate();
-        let owned = members.filter(|(_, member)| member.reference.owned);
-        let owners: BTreeMap<String, usize> = owned
+        let (owners, others): (Vec<_>, Vec<_>) =
+            members.partition(|(_, member)| member.reference.owned);
+        let others = others.into_iter().filter(|_| keeps_last);
+        let last: BTreeMap<String, usize> = others
+            .chain(owners)
             .filter_map(|(index, member)| Some((target(member)?, index)))
             .collect();
+        let mut first = BTreeSet::new();
         for index in 0..self.0.len() {
             let member = &mut self.0[index];
-            let owner = target(member).and_then(|target| owners.get(&target));
-            if let Some(owner) = owner.filter(|owner| **owner != index) {
+            let last = target(member).and_then(|target| last.get(&target));
+            if let Some(last) = last.filter(|last| **last != index) {
                 member.named_by.clear();
-                self.put_after(*owner, index);
+                self.put_after(*last, index);
+                first.insert(index);
             }
         }
+        first
     }
 
     pub(super) fn running(&self) -> usize {
