@@ -64,6 +64,12 @@ impl ResourceId {
     pub(crate) fn is_group(&self) -> bool {
         self.0.parse::<Group>().is_ok()
     }
+
+    /// Whether it names a reference.
+    pub(crate) fn is_reference(&self) -> bool {
+        let id = self.0.to_ascii_lowercase();
+        id.starts_with("/planes/radius/") && id.contains("/providers/")
+    }
 }
 
 impl FromStr for ResourceId {

@@ -731,3 +731,33 @@ async fn what_others_stand_for_is_told_to_be_forgotten() {
         "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.Logs/LogGroup/daily";
     desk.ucp(&["get", live]).await.prints(0, &["daily"]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_released_is_kept_in_aws() {
+    let desk = Desk::new().await;
+    let apply = ["apply", "-y", "-f", "logs.yaml"];
+    desk.ucp(&apply).await.prints(0, &[]);
+    desk.write("second.yaml", &LOGS.replace("alias: logs", "alias: second"));
+    let second = ["apply", "-y", "-f", "second.yaml"];
+    desk.ucp(&second).await.prints(0, &[]);
+    let group = "/planes/radius/local/resourcegroups/daily";
+    let id = |alias: &str| format!("{group}/providers/AWS.Logs/LogGroup:reference/{alias}");
+    let (logs, second, gone) = (id("logs"), id("second"), id("gone"));
+    desk.ucp(&["release", &logs])
+        .await
+        .fails(&["no terminal to ask on"]);
+    desk.ucp(&["release", "-y", group])
+        .await
+        .fails(&["not the id of a reference, so nothing is released"]);
+    let released = desk.ucp(&["release", "-y", &logs]).await;
+    let kept = "forgotten; what it stood for is kept in AWS.";
+    let told = format!("AWS.Logs/LogGroup logs: {kept} 'second' owns the resource from now on.\n");
+    released.prints(0, &[&told]);
+    // One that is not there stops nothing.
+    let released = desk.ucp(&["release", "-y", &gone, &second]).await;
+    let told = format!("AWS.Logs/LogGroup second: {kept} Nobody owns the resource from now on.");
+    released.prints(1, &[&told]);
+    let live =
+        "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.Logs/LogGroup/daily";
+    desk.ucp(&["get", live]).await.prints(0, &["daily"]);
+}

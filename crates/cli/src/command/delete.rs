@@ -1,3 +1,5 @@
+use std::fmt::Display;
+
 use anyhow::ensure;
 use clap::Args;
 use hyper::StatusCode;
@@ -12,7 +14,7 @@ use crate::output::{self, Output};
 use crate::progress::{Phases, Progress};
 
 /// What has become of a reference whose resource stays.
-const FORGOTTEN: &str = "forgotten; what it stood for is kept in AWS";
+pub(super) const FORGOTTEN: &str = "forgotten; what it stood for is kept in AWS";
 
 /// The arguments of `ucp delete`.
 #[derive(Debug, Args)]
@@ -38,33 +40,44 @@ impl Delete {
             self.plan.is_none() || !has_group,
             "no plan shows the deletion of a group, so nothing is deleted"
         );
-        self.consent.can_be_asked()?;
-        let question = match &self.ids[..] {
-            [id] => format!("Delete {id}?"),
-            ids => {
-                let list: Vec<String> = ids.iter().map(|id| format!("  {id}\n")).collect();
-                output::print(&list.concat())?;
-                format!("Delete these {}?", ids.len())
-            }
-        };
-        if !self.consent.asked(&question).await? {
-            output::print("Nothing is deleted.\n")?;
-            return Ok(Outcome::Failed);
-        }
-        let mut outcome = Outcome::Done;
-        for id in &self.ids {
-            let name = id::short(&id.to_string());
-            match delete(id, self.plan.as_ref(), &client).await {
-                Ok(came) => output::print(&format!("{name}: {came}\n"))?,
-                // The others are deleted nevertheless.
-                Err(error) => {
-                    eprintln!("ucp: {name}: {error:#}");
-                    outcome = Outcome::Failed;
-                }
-            }
-        }
-        Ok(outcome)
+        let delete = async |id: &ResourceId| delete(id, self.plan.as_ref(), &client).await;
+        of_each(&self.ids, self.consent, ["Delete", "deleted"], delete).await
     }
+}
+
+/// Asks whether to do something to each of `ids`, and does it. `words` are what is asked, and what is done then.
+pub(super) async fn of_each<T: Display>(
+    ids: &[ResourceId],
+    consent: Consent,
+    [ask, done]: [&str; 2],
+    act: impl AsyncFn(&ResourceId) -> anyhow::Result<T>,
+) -> anyhow::Result<Outcome> {
+    consent.can_be_asked()?;
+    let question = match ids {
+        [id] => format!("{ask} {id}?"),
+        ids => {
+            let list: Vec<String> = ids.iter().map(|id| format!("  {id}\n")).collect();
+            output::print(&list.concat())?;
+            format!("{ask} these {}?", ids.len())
+        }
+    };
+    if !consent.asked(&question).await? {
+        output::print(&format!("Nothing is {done}.\n"))?;
+        return Ok(Outcome::Failed);
+    }
+    let mut outcome = Outcome::Done;
+    for id in ids {
+        let name = id::short(&id.to_string());
+        match act(id).await {
+            Ok(came) => output::print(&format!("{name}: {came}\n"))?,
+            // It is done to the others nevertheless.
+            Err(error) => {
+                eprintln!("ucp: {name}: {error:#}");
+                outcome = Outcome::Failed;
+            }
+        }
+    }
+    Ok(outcome)
 }
 
 /// Deletes what an id stands for, and says what has become of it.

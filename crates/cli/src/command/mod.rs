@@ -12,6 +12,7 @@ mod place;
 mod plan;
 mod preview;
 mod refactor;
+mod release;
 mod types;
 mod watch;
 mod what_if;
@@ -33,6 +34,8 @@ pub enum Command {
     Delete(Box<delete::Delete>),
     /// Puts a resource that exists in AWS under an alias. Nothing in AWS is changed.
     Import(Box<import::Import>),
+    /// Gives references up. What they stand for is left alone in AWS, also what they own.
+    Release(Box<release::Release>),
     /// Gives resources other aliases and groups, after showing what moves where. Nothing in AWS is changed.
     Refactor(Box<refactor::Refactor>),
     /// Follows an operation until it ends.
@@ -58,6 +61,7 @@ pub fn run(command: Command, ucp: clap::Command) -> anyhow::Result<ExitCode> {
         Command::Get(arguments) => runtime.block_on(arguments.run()),
         Command::Delete(arguments) => runtime.block_on(arguments.run()),
         Command::Import(arguments) => runtime.block_on(arguments.run()),
+        Command::Release(arguments) => runtime.block_on(arguments.run()),
         Command::Refactor(arguments) => runtime.block_on(arguments.run()),
         Command::Watch(arguments) => runtime.block_on(arguments.run()),
         Command::Types(arguments) => runtime.block_on(arguments.run()),
