@@ -304,6 +304,22 @@ async fn owners(world: &World) -> Vec<(String, bool)> {
     references.iter().map(owner).collect()
 }
 
+/// What an alias has made and given up bears its mark. Put again, the alias stands for it, and its heir owns it still.
+#[apply(on_every_store)]
+async fn what_was_given_up_can_be_put_again(world: &World) {
+    shared(world).await;
+    release(world, "a").await.expect(200);
+    for _ in 0..2 {
+        world.put(BUCKET, "a", bucket()).await.expect(200);
+        let both = [("a".to_owned(), false), ("b".to_owned(), true)];
+        assert_eq!(owners(world).await, both);
+    }
+    // Who asks for it is refused.
+    let taking = json!({"trackedBy": tracked_by(BUCKET, "a"), "properties": bucket(), "ownedResource": true});
+    let refused = world.post(BUCKET, "put", &taking).await.expect(409);
+    assert!(refused.text.contains("OwnedElsewhere"), "{}", refused.text);
+}
+
 /// Ownership passes to whom it was put by, and to nobody else.
 #[apply(on_every_store)]
 async fn what_is_released_is_left_alone(world: &World) {

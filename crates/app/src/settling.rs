@@ -77,7 +77,8 @@ impl App {
             },
             (None, None) => return Ok(None),
         };
-        let Some(after) = rules::end(recorded, work, finish, false) else {
+        let ended = |owned_elsewhere| rules::end(recorded.clone(), work, finish, owned_elsewhere);
+        let Some(mut after) = ended(false) else {
             return Ok(None);
         };
         let store = &self.parts.store;
@@ -89,19 +90,26 @@ impl App {
                 if before.is_none() {
                     self.admit_reference(&after.id).await?;
                 }
-                let event = rules::adopted(
-                    work.kind,
-                    &after,
-                    &caller.name,
-                    &caller.correlation_id,
-                    self.now(),
-                );
-                let adoption = Adoption {
+                let adoption = |reference: &Reference| Adoption {
                     basis: basis.clone(),
-                    reference: after.clone(),
-                    event,
+                    reference: reference.clone(),
+                    event: rules::adopted(
+                        work.kind,
+                        reference,
+                        &caller.name,
+                        &caller.correlation_id,
+                        self.now(),
+                    ),
                 };
-                match store.adopt(adoption).await {
+                let mut adopted = store.adopt(adoption(&after)).await;
+                // By its mark alone it does not come to own what another reference has inherited.
+                if let (Err(ucp_store::Error::OwnedElsewhere(_)), false, Some(unowned)) =
+                    (&adopted, work.options.take_ownership, ended(true))
+                {
+                    after = unowned;
+                    adopted = store.adopt(adoption(&after)).await;
+                }
+                match adopted {
                     Ok(is_written) => is_written,
                     Err(error) => return Err(self.refusal(error, work.reference.as_ref()).await),
                 }
