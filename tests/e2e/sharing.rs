@@ -896,6 +896,27 @@ async fn a_set_resolves_what_two_of_its_aliases_stand_for(world: &World) {
     assert_eq!(world.live(LIVE), ["data"]);
     assert_eq!(world.calls("DeleteResource"), 0);
 
+    // Not to one that stands for another resource: its put would fail, and nobody would stand for this one.
+    let other = json!({"BucketName": "other"});
+    world.put_and_settle(BUCKET, "e", other).await;
+    let mut taken =
+        json!({"scope": scope, "mode": "Complete", "onShared": "release", "resources": [put("e")]});
+    for policy in [None, Some("createBeforeDelete")] {
+        if let Some(policy) = policy {
+            taken["resources"][0]["replacementPolicy"] = json!(policy);
+        }
+        let refused_set = send(&taken).await.expect(400);
+        assert!(
+            refused_set.text.contains("ResourceShared"),
+            "{}",
+            refused_set.text
+        );
+    }
+    assert_eq!(world.live(LIVE), ["data", "other"]);
+    world.delete(BUCKET, "e").await;
+    world.settle().await;
+    assert_eq!(world.calls("DeleteResource"), 1);
+
     // Both go: the owner goes last, with the resource.
     world.put(BUCKET, "b", bucket()).await.expect(200);
     let both = json!({"scope": scope, "resources": [gone("d"), gone("b")]});
@@ -905,7 +926,7 @@ async fn a_set_resolves_what_two_of_its_aliases_stand_for(world: &World) {
     succeeds(&both).await;
     assert!(world.references().await.is_empty());
     assert_eq!(world.live(LIVE), Vec::<String>::new());
-    assert_eq!(world.calls("DeleteResource"), 1);
+    assert_eq!(world.calls("DeleteResource"), 2);
 
     // The same if nobody owns it, and by a plan.
     let untracked = json!({"properties": bucket()});
@@ -921,5 +942,5 @@ async fn a_set_resolves_what_two_of_its_aliases_stand_for(world: &World) {
     succeeds(&json!({"planId": told.body["properties"]["planId"]})).await;
     assert!(world.references().await.is_empty());
     assert_eq!(world.live(LIVE), Vec::<String>::new());
-    assert_eq!(world.calls("DeleteResource"), 2);
+    assert_eq!(world.calls("DeleteResource"), 3);
 }

@@ -96,6 +96,14 @@ impl JudgedMember {
         }
     }
 
+    /// Returns whether a reference stands for the resource `name` once its put has succeeded, or else nothing is known of it: it is no
+    /// other one's.
+    fn can_stand_for(&self, name: &Identifier) -> bool {
+        self.recorded
+            .as_ref()
+            .is_none_or(|recorded| recorded == name)
+    }
+
     /// Returns where an error about it is: its place, or its reference if the set does not list it.
     pub(crate) fn target(&self) -> String {
         match self.place.is_empty() {
@@ -657,18 +665,22 @@ enum Use {
     Declares,
     /// It deletes it.
     Deletes,
+    /// It deletes it, unless others stand for it.
+    Releases,
     /// It replaces it by another one.
     Replaces,
 }
 
 /// Returns the resources that a member is about, as far as they are known before AWS is asked: the one that a put declares, and
-/// the one that its reference stands for, which it may replace by that. Two that differ in letter case only may be one. What is
-/// deleted with a release is none: the puts come first, so it is left to what they declare.
+/// the one that its reference stands for, which it may replace by that. Two that differ in letter case only may be one.
 fn uses(member: &JudgedMember) -> Vec<(Use, &Identifier)> {
     let recorded = member.recorded.as_ref();
     let JudgedGoal::Put(put) = &member.goal else {
-        let deleted = recorded.filter(|_| member.on_shared().refuses());
-        return deleted.map(|it| (Use::Deletes, it)).into_iter().collect();
+        let deletes = match member.on_shared().refuses() {
+            true => Use::Deletes,
+            false => Use::Releases,
+        };
+        return recorded.map(|it| (deletes, it)).into_iter().collect();
     };
     let declared = member.declared.as_ref();
     let is_other = |it: &&Identifier| declared.is_some_and(|declared| declared != *it);
@@ -698,13 +710,27 @@ fn one_for_each(members: &[JudgedMember]) -> Vec<Detail> {
                 type_name: &member.reference.type_name,
                 identifier: name,
             };
-            let other = first.insert(target.key(), (used, member));
-            // Of several that stand for what is deleted, those that own nothing are forgotten first.
-            let is_wrong = |(other, _): &(Use, _)| (*other, used) != (Use::Deletes, Use::Deletes);
-            if let Some((other_used, other)) = other.filter(is_wrong) {
+            let Some((other_used, other)) = first.get(&target.key()).copied() else {
+                first.insert(target.key(), (used, member));
+                continue;
+            };
+            let is_right = match (other_used, used) {
+                // Of several that stand for what is deleted, those that own nothing are forgotten first.
+                (Use::Deletes | Use::Releases, Use::Deletes | Use::Releases) => true,
+                // The put comes first. It stands for the resource then, or if it fails, what it may be about is kept.
+                (Use::Releases, Use::Declares) => member.can_stand_for(name),
+                (Use::Declares, Use::Releases) => other.can_stand_for(name),
+                (Use::Releases, Use::Replaces) | (Use::Replaces, Use::Releases) => true,
+                (Use::Declares | Use::Replaces, Use::Declares | Use::Replaces | Use::Deletes)
+                | (Use::Deletes, Use::Declares | Use::Replaces) => false,
+            };
+            if !is_right {
                 let (code, message) = met_twice((other_used, other), (used, member), name.as_str());
                 let both = [other, member];
                 details.extend(both.map(|it| Detail::at(code, message.clone(), it.target())));
+            }
+            if other_used == Use::Releases {
+                first.insert(target.key(), (used, member));
             }
         }
     }
@@ -779,14 +805,14 @@ fn met_twice(
                         goes.symbolic_name
                     ),
                 ),
-                (Use::Declares | Use::Deletes, true) => (
+                (Use::Declares | Use::Deletes | Use::Releases, true) => (
                     "deleted",
                     format!(
                         "If '{}' is its new alias, move the reference with :refactor, and apply then. Or give the old one up, with :release or with onShared release in the set, if the new one stands already",
                         stays.symbolic_name
                     ),
                 ),
-                (Use::Declares | Use::Deletes, false) => {
+                (Use::Declares | Use::Deletes | Use::Releases, false) => {
                     ("deleted", "Leave one of them out".to_owned())
                 }
             };
