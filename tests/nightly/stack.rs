@@ -40,6 +40,9 @@ fn edited(text: &str, edits: &[(&str, &str)]) -> String {
     })
 }
 
+/// How many looks at the stack take longer than AWS's reads lag.
+const LOOKS_MAX: usize = 100;
+
 async fn lives(profile: &str) {
     let desk = Desk::with(&["--profile", profile]).await;
     let apply = async |stack: &str, told: &[&str]| {
@@ -70,6 +73,14 @@ async fn lives(profile: &str) {
         ],
     );
     apply(&changed, &["Resources: 3 to update, 37 as declared."]).await;
+    // Reads lag: until AWS shows the changes, a plan would take them back and be stale a moment later.
+    for looks in 1.. {
+        let told = desk.ucp(&what_if).await;
+        if told.out.contains("40 as declared.") {
+            break;
+        }
+        assert!(looks < LOOKS_MAX, "{}", told.out);
+    }
 
     // What has a declared identifier is found by the apply.
     let renamed = edited(
