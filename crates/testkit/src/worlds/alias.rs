@@ -87,6 +87,9 @@ pub(super) const FOREIGN: Alias = alias(
     Some("foreign"),
 );
 
+/// What stands beside the log group of the renames. Sets may list that log group under its alias.
+pub(super) const ASIDE: Alias = alias("aside", RENAMING_GROUP, LOG_GROUP, "c", Some("aside"));
+
 /// What is made by name, imported, not owned, as a resource of an instance.
 pub(super) const INTRUDING: Alias = alias(
     "logs:foreign",

@@ -118,6 +118,7 @@ impl<'a> Acts<'a> {
                     capital: draw.one_in(2),
                     days: draw.pick(&[7, 7, 14]),
                     referred: draw.one_in(2),
+                    release: draw.one_in(4),
                 });
                 match draw.one_in(4) {
                     true => asked,
@@ -136,14 +137,16 @@ impl<'a> Acts<'a> {
                 fifo: draw.one_in(2),
                 create_first: draw.one_in(2),
             }),
-            12..24 if self.has_sharing => self.ask(match draw.below(7) {
+            12..24 if self.has_sharing => self.ask(match draw.below(10) {
                 0 => Wish::Twins,
                 1 | 2 => Wish::PutForeign,
                 3 | 4 => Wish::Adopt,
                 5 => Wish::Release,
+                6 => Wish::PutAside,
                 _ => Wish::Rename {
-                    to: draw.pick(&["a", "b"]).to_owned(),
+                    to: draw.pick(&["a", "b", "c"]).to_owned(),
                     complete: true,
+                    release: draw.one_in(2),
                 },
             }),
             24..47 if let Some(Theme::Orders(of)) = self.theme => self.ask(match draw.below(12) {
@@ -166,6 +169,7 @@ impl<'a> Acts<'a> {
                     _ => Wish::MoveRole {
                         elsewhere,
                         complete: !draw.one_in(4),
+                        release: draw.one_in(4),
                     },
                 })
             }
@@ -203,6 +207,7 @@ impl<'a> Acts<'a> {
             67 => self.ask(Wish::Rename {
                 to: draw.pick(&["a", "b"]).to_owned(),
                 complete: !draw.one_in(4),
+                release: false,
             }),
             68 => self.ask(Wish::PutGroup),
             69..73 if self.has_persons => Act::Change(place()),
@@ -222,6 +227,7 @@ impl<'a> Acts<'a> {
             94 => self.ask(Wish::Rename {
                 to: draw.pick(&["a", "b"]).to_owned(),
                 complete: !draw.one_in(4),
+                release: false,
             }),
             95..97 => Act::Watch(self.process()),
             _ => Act::Settle,

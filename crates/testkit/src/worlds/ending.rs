@@ -7,7 +7,7 @@ use ucp_model::{CallClass, ProvisioningState, Reference};
 use ucp_simulator::Action;
 
 use super::alias::{
-    ALIASES, Alias, ELSEWHERE, FOREIGN, NAMES, RENAMING_GROUP, REPLACED, ROLES, role,
+    ALIASES, Alias, ELSEWHERE, NAMES, RENAMED, RENAMING_GROUP, REPLACED, ROLES, role,
 };
 use super::coverage::Coverage;
 use super::play::{Play, is_of};
@@ -155,15 +155,18 @@ impl Play<'_> {
             let rename = Wish::Rename {
                 to: to.to_owned(),
                 complete: true,
+                release: false,
+            };
+            let is_renamed = |it: &&Reference| {
+                let target = it.target();
+                it.id.group.name == RENAMING_GROUP
+                    && target.is_some_and(|target| target.identifier.as_str() == RENAMED)
             };
             let references = self.references().await;
-            let standing = references
-                .iter()
-                .filter(|it| it.id.group.name == RENAMING_GROUP && !is_of(it, FOREIGN));
-            let standing = standing.count();
+            let standing = references.iter().filter(is_renamed).count();
             let reply = self.answer(&rename).await;
-            // Both aliases may stand for it: then it is not told which is meant to go.
-            if standing == 2 && reply.status == 400 && reply.text.contains("ResourceShared") {
+            // Several aliases may stand for it: then it is not told which is meant to go.
+            if standing > 1 && reply.status == 400 && reply.text.contains("ResourceShared") {
                 continue;
             }
             assert!(matches!(reply.status, 200 | 202), "{}", reply.text);
@@ -177,9 +180,7 @@ impl Play<'_> {
                 .iter()
                 .filter(|it| it.id.group.name == RENAMING_GROUP);
             let aliases: Vec<&str> = of_group.map(|it| it.id.alias.as_str()).collect();
-            let owner = references
-                .iter()
-                .find(|it| it.id.group.name == RENAMING_GROUP && it.owned);
+            let owner = references.iter().filter(is_renamed).find(|it| it.owned);
             // What is not owned, and listed no more, stays under its alias.
             assert!(aliases.contains(&to), "{aliases:?} without {to}");
             assert!(owner.is_none_or(|it| it.id.alias == to), "{references:?}");

@@ -17,7 +17,7 @@ use ucp_simulator::{Action, ResourceSnapshot};
 use ucp_store::Error;
 
 use super::alias::{
-    ALIASES, Alias, DATABASE, ENDPOINT, FOREIGN, INTRUDING, KEPT_ROLE, LOG_GROUP, MOVED,
+    ALIASES, ASIDE, Alias, DATABASE, ENDPOINT, FOREIGN, INTRUDING, KEPT_ROLE, LOG_GROUP, MOVED,
     MOVING_GROUP, OTHER_GROUP, PARAMETER, RENAMED, RENAMING_GROUP, REPLACED, ROLE, ROLES_GROUP,
     SHARED, SPACE_GROUP, SUBNET, VPC, below, group, id_of, role, scope,
 };
@@ -918,9 +918,19 @@ impl<'a> Play<'a> {
                 let set = json!({"scope": scope(false), "resources": resources});
                 ("POST", format!("{GROUP}/:apply"), set.to_string())
             }
-            Wish::Rename { to, complete } => renaming(&[to], *complete),
-            Wish::Twins if self.plant == Some(Plant::DoubleDeclaration) => renaming(&["a"], false),
-            Wish::Twins => renaming(&["a", "b"], false),
+            Wish::Rename {
+                to,
+                complete,
+                release,
+            } => renaming(&[to], *complete, *release),
+            Wish::Twins if self.plant == Some(Plant::DoubleDeclaration) => {
+                renaming(&["a"], false, false)
+            }
+            Wish::Twins => renaming(&["a", "b"], false, false),
+            Wish::PutAside => {
+                let body = json!({"properties": {"LogGroupName": ASIDE.mark}});
+                on_alias(ASIDE, "put", body)
+            }
             Wish::Replace { fifo, create_first } => {
                 let policy = match create_first {
                     true => "createBeforeDelete",
@@ -961,6 +971,7 @@ impl<'a> Play<'a> {
                 capital,
                 days,
                 referred,
+                release,
             } => {
                 let name = if *capital { "Moved" } else { MOVED };
                 let mut resources = vec![json!({
@@ -983,7 +994,8 @@ impl<'a> Play<'a> {
                     "alias": to, "type": LOG_GROUP, "properties": {"LogGroupName": name},
                 }));
                 let set = json!({
-                    "scope": scope(false), "mode": mode(*complete), "resources": resources,
+                    "scope": scope(false), "mode": mode(*complete), "onShared": on_shared(*release),
+                    "resources": resources,
                 });
                 (
                     "POST",
@@ -1002,9 +1014,10 @@ impl<'a> Play<'a> {
             Wish::MoveRole {
                 elsewhere,
                 complete,
+                release,
             } => {
                 let set = json!({
-                    "scope": scope(*elsewhere), "mode": mode(*complete),
+                    "scope": scope(*elsewhere), "mode": mode(*complete), "onShared": on_shared(*release),
                     "resources": [{
                         "alias": role(*elsewhere).name, "type": ROLE,
                         "properties": role_called(KEPT_ROLE),
@@ -1030,7 +1043,7 @@ impl Asked {
 pub(super) type Asks = (&'static str, String, String);
 
 /// The apply of a set that lists one log group under each of some aliases.
-fn renaming(aliases: &[&str], is_complete: bool) -> Asks {
+fn renaming(aliases: &[&str], is_complete: bool, releases: bool) -> Asks {
     let listed = |alias: &&str| {
         json!({
             "alias": alias, "type": LOG_GROUP,
@@ -1040,6 +1053,7 @@ fn renaming(aliases: &[&str], is_complete: bool) -> Asks {
     let set = json!({
         "scope": scope(false),
         "mode": mode(is_complete),
+        "onShared": on_shared(releases),
         "resources": aliases.iter().map(listed).collect::<Vec<_>>(),
     });
     let path = format!("{}/:apply", group(RENAMING_GROUP));
@@ -1050,6 +1064,13 @@ fn mode(is_complete: bool) -> &'static str {
     match is_complete {
         true => "Complete",
         false => "Incremental",
+    }
+}
+
+fn on_shared(releases: bool) -> &'static str {
+    match releases {
+        true => "release",
+        false => "refuse",
     }
 }
 

@@ -3,7 +3,7 @@
 use ucp_model::{ProvisioningState, Reference};
 use ucp_simulator::Action;
 
-use super::alias::{LOG_GROUP, OTHER_GROUP, PARAMETER, REPLACED, ROLES, role};
+use super::alias::{ASIDE, LOG_GROUP, OTHER_GROUP, PARAMETER, REPLACED, ROLES, role};
 use super::play::{Asked, Play, Standing, is_of};
 use super::story::Wish;
 
@@ -62,6 +62,9 @@ impl Asked {
                 is_of(reference, *alias) || is_named || is_deleted()
             }
             Wish::Forget(alias) => is_of(reference, *alias) && reference.owned,
+            Wish::Rename { complete: true, .. } => {
+                is_of(reference, ASIDE) && identifier.as_deref() == ASIDE.mark
+            }
             // What nothing refers to any more leaves the set.
             Wish::Move {
                 complete: true,

@@ -184,9 +184,14 @@ pub enum Wish {
         to: String,
         /// Whether the set lists all that its group has.
         complete: bool,
+        /// Whether what it deletes is given up where others stand for it.
+        #[serde(default)]
+        release: bool,
     },
     /// An apply of a set that lists that log group under two aliases.
     Twins,
+    /// A put of another log group under an alias of the group of the renames.
+    PutAside,
     /// A put of a topic, of which this value requires a replacement.
     Replace {
         /// The value.
@@ -229,6 +234,9 @@ pub enum Wish {
         days: u32,
         /// Whether the name of the log group is the value of another resource of the set.
         referred: bool,
+        /// Whether what it deletes is given up where others stand for it.
+        #[serde(default)]
+        release: bool,
     },
     /// A put of a role.
     PutRole {
@@ -246,6 +254,9 @@ pub enum Wish {
         elsewhere: bool,
         /// Whether the set lists all that its group has.
         complete: bool,
+        /// Whether what it deletes is given up where others stand for it.
+        #[serde(default)]
+        release: bool,
     },
     /// A delete of the other resource group.
     DeleteGroup,
