@@ -114,15 +114,13 @@ impl App {
         schema: &ResourceSchema,
         caller: &Caller,
     ) -> Result<usize, Rejection> {
-        let mut others = self.references_to(&[target.key()]).await?;
-        // Its own is one whose create has an unknown outcome.
-        others.retain(|other| other.id.key() != own.key());
+        let others = self.references_to(&[target.key()]).await?;
         let refused = contradicted(own, declaration.properties(), &others, schema, |other| {
             caller.reads_group(&other.group)
         });
         match refused {
             Some(failure) => Err(Rejection::Conflict(failure)),
-            None => Ok(compared_with(others.len(), REFERENCES_MAX)),
+            None => Ok(compared_with(own, &others, REFERENCES_MAX)),
         }
     }
 

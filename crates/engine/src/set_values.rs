@@ -272,7 +272,7 @@ impl Stepper<'_> {
         Ok(
             match contradicted(own, declared, &others, schema, is_of_group) {
                 Some(failure) => Err(failure),
-                None => Ok(compared_with(others.len(), REFERENCES_MAX)),
+                None => Ok(compared_with(own, &others, REFERENCES_MAX)),
             },
         )
     }

@@ -1,13 +1,13 @@
 //! The first put of a reference to what another one stands for.
 
 use serde_json::Value;
-use ucp_model::{Detail, ErrorCode, Failure, Reference, ReferenceId};
+use ucp_model::{Detail, ErrorCode, Failure, ProvisioningState, Reference, ReferenceId};
 use ucp_plan::declared_otherwise;
 use ucp_schema::ResourceSchema;
 
 /// Refuses the put that makes a second reference to a resource, if it declares a place otherwise than what one of `others`, the
 /// references to the resource, was last put with: each would undo what the other one declares, for ever. What may not be read is
-/// not named. References that stand already are left alone.
+/// not named. References that stand already are left alone; one whose create has an unknown outcome stands for nothing known.
 pub fn contradicted(
     own: &ReferenceId,
     declared: &Value,
@@ -15,11 +15,12 @@ pub fn contradicted(
     schema: &ResourceSchema,
     may_be_named: impl Fn(&ReferenceId) -> bool,
 ) -> Option<Failure> {
-    if others.iter().any(|other| other.id.key() == own.key()) {
+    let (own, others) = parted(own, others);
+    if own.is_some_and(|own| own.provisioning_state != ProvisioningState::Unknown) {
         return None;
     }
     let details: Vec<Detail> = others
-        .iter()
+        .into_iter()
         .filter_map(|other| Some((other, &other.last_put()?.declared)))
         .take(COMPARED_MAX)
         .filter_map(|(other, last)| {
@@ -46,13 +47,23 @@ pub fn contradicted(
     Some(Failure::new(ErrorCode::Conflict, message).with_details(details))
 }
 
-/// Returns how many references a declaration was compared with, of which at most `limit` were read: all that there are, if so many
-/// were.
-pub fn compared_with(read: usize, limit: usize) -> usize {
-    match read < limit {
-        true => read,
+/// Returns how many references a declaration was compared with, of those that were `read`, at most `limit`: all that there are, if so
+/// many were.
+pub fn compared_with(own: &ReferenceId, read: &[Reference], limit: usize) -> usize {
+    match read.len() < limit {
+        true => parted(own, read).1.len(),
         false => usize::MAX,
     }
+}
+
+/// Returns the reference that is put, if it is among those to the resource, and the others.
+fn parted<'a>(
+    own: &ReferenceId,
+    references: &'a [Reference],
+) -> (Option<&'a Reference>, Vec<&'a Reference>) {
+    let key = own.key();
+    let (own, others): (Vec<_>, Vec<_>) = references.iter().partition(|it| it.id.key() == key);
+    (own.first().copied(), others)
 }
 
 const CODE: &str = "DeclaredOtherwise";
