@@ -5,7 +5,7 @@ use ucp_model::{
     Baseline, Ended, Failure, Leftover, LeftoverId, LeftoverReason, NewLeftover, Operation,
     ProvisioningState, Register, UnknownCreate,
 };
-use ucp_store::{Error, FinishOperation, NewOperation, Retried};
+use ucp_store::{Error, FinishOperation, NewOperation, Retried, rules};
 
 use super::fixture::*;
 
@@ -232,6 +232,12 @@ pub async fn what_an_unknown_create_declared_is_kept(store: Engine) {
         let lease = step.await.unwrap();
         assert_eq!(reference(&store, name).await.baseline, kept_back());
         let decided = end(&found, Ended::Succeeded, change, Some(name));
+        // An earlier version told it by the state alone, which a claim changes.
+        let mut unmarked = reference(&store, name).await;
+        unmarked.baseline = declared();
+        let work = resource_work(&found);
+        let known = rules::end(unmarked, work, &decided, false).unwrap();
+        assert_eq!(known.last_put(), left.as_ref());
         finish(&store, &lease, decided).await;
         let known = reference(&store, name).await;
         assert_eq!(known.last_put(), left.as_ref());

@@ -486,7 +486,9 @@ pub fn end(
 ) -> Option<Reference> {
     // What is remembered of another resource says nothing about this one.
     let stays = is_same(&reference, work, work.identifier.as_ref());
-    let (last, undecided) = match reference.last_put().is_some() {
+    // An earlier version that claimed the reference has not noted that the baseline is undecided.
+    let is_of_put = reference.last_put().is_some() && !finds_out(work);
+    let (last, undecided) = match is_of_put {
         true => (reference.baseline.filter(|_| stays), None),
         false => (None, reference.baseline),
     };
@@ -571,11 +573,14 @@ fn undecided_if(is_undecided: bool, baseline: Baseline) -> Baseline {
     }
 }
 
+/// Returns whether the operation works on what an earlier create of unknown outcome may have made.
+fn finds_out(work: &ResourceWork) -> bool {
+    work.kind != Kind::Put && work.state_before == Some(ProvisioningState::Unknown)
+}
+
 /// Returns whether the operation is an import that has not decided what came of an earlier create.
 fn stays_undecided(work: &ResourceWork) -> bool {
-    work.kind == Kind::Import
-        && work.state_before == Some(ProvisioningState::Unknown)
-        && work.failure().is_some()
+    work.kind == Kind::Import && finds_out(work) && work.failure().is_some()
 }
 
 /// Returns the state of a reference after a change that ended without success.
