@@ -172,7 +172,7 @@ fn parsed(value: &Value) -> Option<Cow<'_, Value>> {
             if !decoded.starts_with(['{', '[']) {
                 return None;
             }
-            serde_json::from_str(&decoded).ok().map(Cow::Owned)
+            json::parse(&decoded).map(Cow::Owned)
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => None,
     }
@@ -212,9 +212,8 @@ pub(crate) fn same_text(one: &Value, other: &Value) -> bool {
                 };
                 // `5.0` is `5`, but the version `1.10` is not `1.1`.
                 is_number(text)
-                    && serde_json::from_str(text).is_ok_and(|parsed: Value| {
-                        json::equal(&parsed, &Value::Number(number.clone()))
-                    })
+                    && json::parse(text)
+                        .is_some_and(|parsed| json::equal(&parsed, &Value::Number(number.clone())))
             }
         }
         (Value::String(text), Value::Bool(truth)) | (Value::Bool(truth), Value::String(text)) => {

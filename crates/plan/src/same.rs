@@ -255,11 +255,11 @@ pub(crate) fn coerced(value: &Value, cursor: Cursor<'_>) -> Value {
             Value::from(truth.to_string())
         }
         Value::String(text) if !types.is_any() && !types.names(Types::STRING) => {
-            match serde_json::from_str(text) {
-                Ok(number @ Value::Number(_)) if types.names(Types::NUMBER) => number,
-                Ok(truth @ Value::Bool(_)) if types.names(Types::BOOLEAN) => truth,
-                Ok(object @ Value::Object(_)) if types.names(Types::OBJECT) => object,
-                Ok(array @ Value::Array(_)) if types.names(Types::ARRAY) => array,
+            match json::parse(text) {
+                Some(number @ Value::Number(_)) if types.names(Types::NUMBER) => number,
+                Some(truth @ Value::Bool(_)) if types.names(Types::BOOLEAN) => truth,
+                Some(object @ Value::Object(_)) if types.names(Types::OBJECT) => object,
+                Some(array @ Value::Array(_)) if types.names(Types::ARRAY) => array,
                 _ => value.clone(),
             }
         }

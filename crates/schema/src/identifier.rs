@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
-use ucp_model::Identifier;
+use ucp_model::{Identifier, json};
 
 use crate::path::{PropertyPath, Segment};
 use crate::{Classes, ResourceSchema, subschema};
@@ -179,7 +179,9 @@ impl ResourceSchema {
         if !text.starts_with('{') {
             return None;
         }
-        let members: Map<String, Value> = serde_json::from_str(text).ok()?;
+        let Value::Object(members) = json::parse(text)? else {
+            return None;
+        };
         let paths = self.primary_identifier();
         let parts = paths
             .iter()
@@ -277,7 +279,7 @@ impl ResourceSchema {
         if is_text {
             return Some(Value::from(part));
         }
-        let value: Value = serde_json::from_str(part).ok()?;
+        let value = json::parse(part)?;
         matches!(value, Value::Number(_) | Value::Bool(_)).then_some(value)
     }
 }
