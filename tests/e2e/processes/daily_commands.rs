@@ -529,6 +529,19 @@ async fn an_operation_is_watched_until_it_ends() {
     let put = r#"{"properties":{"QueueName":"jobs"}}"#;
     let accepted = client.call("POST", &format!("{queues}/:put"), put).await;
     let url = accepted.status_url.expect("a status");
+    let vpcs = "/planes/aws/aws/accounts/123456789012/regions/us-west-2/providers/AWS.EC2/VPC";
+    let put =
+        r#"{"properties":{"CidrBlock":"10.2.0.0/16","Tags":[{"Key":"aws:mine","Value":"x"}]}}"#;
+    let tagged = client.call("POST", &format!("{vpcs}/:put"), put).await;
+    let watched = desk
+        .ucp(&["watch", &tagged.status_url.expect("a status")])
+        .await;
+    let watched = watched.prints(0, &["put: Succeeded\n"]);
+    assert!(
+        watched.err.contains("Warning: AWS.EC2/VPC vpc-"),
+        "{}",
+        watched.err
+    );
     let failed = desk
         .ucp(&["watch", &url])
         .await

@@ -3,6 +3,7 @@ use clap::Args;
 
 use super::apply::{show_outputs, warn_of_given_up};
 use crate::client::{Polling, Server};
+use crate::id;
 use crate::outcome::Outcome;
 use crate::output::{self, Output};
 use crate::progress::{Phases, Progress};
@@ -46,6 +47,8 @@ impl Watch {
             let kind = status["kind"].as_str().unwrap_or("operation");
             output::print(&format!("{kind}: {ended}\n"))?;
         }
+        let resource = status["resourceId"].as_str().unwrap_or_default();
+        output::warn(&id::short(resource), &status["properties"]["warnings"]);
         warn_of_given_up(&status["properties"]);
         match ended {
             "Succeeded" => {
