@@ -381,6 +381,13 @@ async fn a_context_is_noted_whatever_the_version_of_the_plan(world: &World) {
     }
     let behind = ask(world, "PATCH", &path, &update(json!({"retention": 30}))).await;
     refused(&behind, 422, "MaintenanceInfoConflict");
+    // While a change runs, it waits for that.
+    let raise = json!({"service_id": LOGS, "maintenance_info": {"version": "1.1.0"}});
+    ask(world, "PATCH", &path, &raise).await.expect(202);
+    let renamed = json!({"service_id": LOGS, "context": {"instance_name": "third"}});
+    let meanwhile = ask(world, "PATCH", &path, &renamed).await;
+    refused(&meanwhile, 422, "ConcurrencyError");
+    world.settle().await;
 }
 
 /// It asks for nothing that could fail again.

@@ -233,12 +233,13 @@ impl App {
         let is_asked_for =
             update.version.is_some() || !update.parameters.is_empty() || plan.id() != base.plan;
         // It is about the context alone, whatever version the plan has by now. One without a context repeats what has failed.
-        let has_context_only = update.has_context && update.plan.is_none();
+        let has_context_only = update.has_context && update.plan.is_none() && !is_asked_for;
         let is_noted = row.change.has_succeeded() || has_context_only && !row.change.is_running();
         if !is_asked_for && is_noted {
             return self.rename(row, name).await;
         }
         if update.version.is_none()
+            && !has_context_only
             && plan.version().is_some()
             && current.is_some_and(|it| it.version() != base.version.as_deref())
         {
