@@ -856,6 +856,71 @@ async fn who_owns_what_is_given_up_is_told(world: &World) {
     }
 }
 
+/// Whoever declares it may give it up before the deletes begin.
+#[apply(on_every_store)]
+async fn what_a_set_declares_lives_although_it_is_given_up_meanwhile(world: &World) {
+    shared(world).await;
+    let scope = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}");
+    let net =
+        json!({"alias": "net", "type": "AWS.EC2/VPC", "properties": {"CidrBlock": "10.0.0.0/16"}});
+    let set = json!({"scope": scope, "mode": "Complete", "onShared": "release", "resources": [
+        {"alias": "b", "type": BUCKET, "properties": bucket()}, net]});
+    let path = format!("{GROUP}/:apply?{API_VERSION}");
+    let accepted = world
+        .send_without_waiting("POST", &path, &set.to_string())
+        .await;
+    assert_eq!(accepted.status, 202, "{}", accepted.text);
+    for steps in 1.. {
+        let status = world.status(&accepted).await;
+        if status["properties"]["resources"][0]["status"] == "Unchanged" {
+            break;
+        }
+        assert!(steps < 50, "{status}");
+        world.step().await;
+    }
+    let release = format!("{}/:release?{API_VERSION}", tracked_by(BUCKET, "b"));
+    world.call("POST", &release, "{}").await.expect(200);
+    world.settle().await;
+    let status = world.status(&accepted).await;
+    assert_eq!(status["status"], "Succeeded", "{status}");
+    assert_eq!(owners(world).await, [("net".to_owned(), true)]);
+    assert_eq!(world.live(LIVE), ["data"]);
+    // Whoever declares it again has it again.
+    world.put(BUCKET, "a", bucket()).await.expect(200);
+}
+
+/// AWS shows some resources under several types, and has some names once for all regions.
+#[apply(on_every_store)]
+async fn a_set_does_not_delete_what_it_declares_as_another_type(world: &World) {
+    let scope = |region: &str| format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{region}");
+    let table = json!({
+        "TableName": "shop", "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+    });
+    world
+        .put_and_settle("AWS.DynamoDB/Table", "a", table.clone())
+        .await;
+    let mut replicated = table;
+    replicated["Replicas"] = json!([{"Region": REGION}]);
+    world.put_and_settle(BUCKET, "a", bucket()).await;
+    let set = json!({"scope": scope(REGION), "mode": "Complete", "resources": [
+        {"alias": "b", "type": "AWS.DynamoDB/GlobalTable", "properties": replicated},
+        {"alias": "c", "type": BUCKET, "scope": scope("eu-west-1"), "properties": bucket()},
+    ]});
+    let path = format!("{GROUP}/:apply?{API_VERSION}");
+    let refused_set = world
+        .call("POST", &path, &set.to_string())
+        .await
+        .expect(400);
+    let details = refused_set.body["error"]["details"]
+        .as_array()
+        .expect("details");
+    let shared = details.iter().filter(|it| it["code"] == "ResourceShared");
+    assert_eq!(shared.count(), 4, "{}", refused_set.text);
+    assert_eq!(world.calls("DeleteResource"), 0);
+}
+
 /// What stands for a resource that another alias of the group declares, or that goes with it, is in nobody's way.
 #[apply(on_every_store)]
 async fn a_set_resolves_what_two_of_its_aliases_stand_for(world: &World) {

@@ -133,6 +133,7 @@ impl App {
             looks_only: false,
             when_shared: WhenShared::default(),
             forgets_unowned: false,
+            forgets: false,
             of_instance: None,
             has_name: false,
             lineage: None,

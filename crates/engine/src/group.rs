@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use tracing::debug;
-use ucp_model::operation::group::{Application, Child, ChildGoal, Refusal, Survey, Task};
+use ucp_model::operation::group::{
+    Application, ApplyMember, Child, ChildGoal, Refusal, Survey, Task,
+};
 use ucp_model::operation::{
     GroupWork, Kind, OnShared, Options, WhenShared, owned_elsewhere, policy_elsewhere,
     shared_elsewhere,
@@ -110,6 +112,9 @@ impl Stepper<'_> {
             when_shared: self.when_shared(&child),
             heir: self.heir_of(&child),
             forgets_unowned: self.order().is_some() || child.goal == ChildGoal::Forget,
+            forgets: self
+                .member_of(&child)
+                .is_some_and(|member| member.is_declared),
             of_instance: self.order().map(|order| order.instance.clone()),
             plan: self.plan_of(&child),
             reference_tags: self.tags_of(work.kind),
@@ -147,8 +152,10 @@ impl Stepper<'_> {
             (Some(Task::DeleteUnshared), _) => WhenShared::ForgetElsewhere,
             // The platform wants the instance or the binding gone, whatever others have of it.
             (_, Some(order)) if order.kind == ChangeKind::Delete => WhenShared::Forget,
-            (Some(Task::Apply(application)), _)
-                if child.goal != ChildGoal::Forget && releases(application, child) =>
+            (Some(Task::Apply(_)), _)
+                if child.goal != ChildGoal::Forget
+                    && (self.member_of(child))
+                        .is_some_and(|member| member.on_shared == OnShared::Release) =>
             {
                 WhenShared::Forget
             }
@@ -170,17 +177,29 @@ impl Stepper<'_> {
 
     /// Returns the member of the plan that a child carries out, if its parent carries out a plan.
     fn plan_of(&self, child: &Child) -> Option<PlanUse> {
+        let (application, index) = self.place_of(child)?;
+        Some(PlanUse {
+            plan: application.plan?,
+            member: Some(index),
+            is_compared: application.members[index].is_compared,
+        })
+    }
+
+    /// Returns the member of a set that a child carries out.
+    fn member_of(&self, child: &Child) -> Option<&ApplyMember> {
+        let (application, index) = self.place_of(child)?;
+        application.members.get(index)
+    }
+
+    /// The same, by its index.
+    fn place_of(&self, child: &Child) -> Option<(&Application, usize)> {
         let Task::Apply(application) = &self.claimed.operation.work.group()?.task else {
             return None;
         };
         let key = child.reference.key();
-        let mut members = application.members.iter().enumerate();
-        let (index, member) = members.find(|(_, member)| member.reference.key() == key)?;
-        Some(PlanUse {
-            plan: application.plan?,
-            member: Some(index),
-            is_compared: member.is_compared,
-        })
+        let mut members = application.members.iter();
+        let index = members.position(|member| member.reference.key() == key)?;
+        Some((application, index))
     }
 }
 
@@ -190,14 +209,6 @@ impl Stepper<'_> {
         let order = self.order().filter(|_| kind == Kind::Put);
         order.map(|order| order.tags.clone()).unwrap_or_default()
     }
-}
-
-/// Returns whether a set gives up what a member deletes if others stand for it.
-fn releases(application: &Application, child: &Child) -> bool {
-    let key = child.reference.key();
-    let mut members = application.members.iter();
-    let member = members.find(|member| member.reference.key() == key);
-    member.is_some_and(|member| member.on_shared == OnShared::Release)
 }
 
 /// Returns the work of a delete or an import.
@@ -230,6 +241,7 @@ fn work_on(child: &Child, kind: Kind, schema: Option<&ResourceSchema>) -> NewRes
         looks_only: false,
         when_shared: WhenShared::default(),
         forgets_unowned: false,
+        forgets: false,
         of_instance: None,
         has_name: false,
         lineage: None,

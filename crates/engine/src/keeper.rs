@@ -176,6 +176,7 @@ fn work(kind: Kind, leftover: &Leftover) -> NewResourceWork {
         looks_only: false,
         when_shared: WhenShared::default(),
         forgets_unowned: false,
+        forgets: false,
         of_instance: None,
         has_name: false,
         lineage: None,

@@ -224,6 +224,7 @@ impl Stepper<'_> {
             looks_only: false,
             when_shared: WhenShared::default(),
             forgets_unowned: false,
+            forgets: false,
             of_instance: None,
             has_name: schema.is_named_in(declaration.properties()),
             lineage: None,

@@ -46,6 +46,7 @@ fn member(alias: &str, goal: MemberGoal, depends_on: &[usize]) -> ApplyMember {
         depends_on: depends_on.to_vec(),
         is_unchanged: false,
         is_compared: false,
+        is_declared: false,
     }
 }
 
@@ -739,6 +740,21 @@ fn what_a_create_has_met_or_may_have_met_is_kept() {
     assert_eq!(deleted(met(Some("OLD"))), ["other", "elsewhere"]);
     assert_eq!(deleted(met(Some("third"))), ["elsewhere"], "another form");
     assert_eq!(deleted(met(None)), ["elsewhere"]);
+    // What is called so is something else.
+    let bucket: TypeName = "AWS::S3::Bucket".parse().unwrap();
+    let other = reference("third", json!({}));
+    let other = Reference {
+        id: ReferenceId {
+            type_name: bucket,
+            ..other.id
+        },
+        ..other
+    };
+    let survey = Survey {
+        references: [&references[..], &[other]].concat(),
+        ..with(vec![met(Some("third"))])
+    };
+    assert_eq!(started(&decide(&work, &survey)), ["elsewhere"]);
 }
 
 /// A put that has no resource of its own may be about what leaves under another alias, whatever it failed with. What it was called
@@ -797,6 +813,20 @@ fn what_a_put_that_failed_may_be_about_is_kept() {
     );
     // It was never sent.
     assert_eq!(deleted(&references, vec![failed("broken", None)]), [""; 0]);
+    // Nobody knows what came of its create. It may be what is called so.
+    let unknown = Reference {
+        identifier: Some(Identifier::new("Old")),
+        provisioning_state: ProvisioningState::Unknown,
+        ..reference("new", json!({}))
+    };
+    let undecided = [&references[..], &[unknown]].concat();
+    let refusal = Refusal::Lasting(Failure::new("OutcomeUnknown", "Not yet."));
+    let survey = Survey {
+        references: undecided,
+        refused: BTreeMap::from([(id("new").key(), refusal)]),
+        ..with(vec![good()])
+    };
+    assert_eq!(started(&decide(&work, &survey)), ["other"], "undecided");
     // What it has made is another one.
     let made = [&references[..], &[reference("new", json!({}))]].concat();
     assert_eq!(

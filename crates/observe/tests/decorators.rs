@@ -434,6 +434,7 @@ fn put(number: u32) -> NewOperation {
             looks_only: false,
             when_shared: ucp_model::operation::WhenShared::default(),
             forgets_unowned: false,
+            forgets: false,
             of_instance: None,
             has_name: false,
             lineage: None,

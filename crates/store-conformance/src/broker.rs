@@ -126,6 +126,7 @@ pub(super) fn deleted(reference: ReferenceId) -> ApplyMember {
         depends_on: Vec::new(),
         is_unchanged: false,
         is_compared: false,
+        is_declared: false,
     }
 }
 

@@ -31,6 +31,7 @@ pub(super) fn deploying(
         depends_on: Vec::new(),
         is_unchanged: false,
         is_compared: false,
+        is_declared: false,
     });
     Task::Apply(Application {
         members: members.collect(),
@@ -110,6 +111,7 @@ pub async fn a_set_is_accepted_with_its_moves(store: Engine) {
         depends_on: Vec::new(),
         is_unchanged: false,
         is_compared: false,
+        is_declared: false,
     };
     let apply = |number: u64| {
         let members = vec![set(number)];

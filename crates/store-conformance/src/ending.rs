@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use ucp_model::operation::{Change, ReferenceChange, ResourceWork};
+use ucp_model::operation::{Change, ReferenceChange, ResourceWork, Work};
 use ucp_model::{Ended, Failure, Identifier, Lineage, ProvisioningState, Reference, Scope, Target};
 use ucp_store::{
     Claimed, Documents, Error, Event, FinishOperation, Forgotten, NewOperation, ReferenceUpdate,
@@ -245,6 +245,32 @@ pub async fn only_one_reference_owns_a_resource(store: Engine) {
     let step = store.commit_step(&claimed.lease, &moved, None, at(5), TERM);
     step.await.unwrap();
     assert!(!reference(&store, "d").await.owned);
+}
+
+/// What an operation has made is no other reference's, whatever that owned under its identifier before.
+pub async fn who_makes_a_resource_owns_it(store: Engine) {
+    with_group(&store, "rg").await;
+    map(&store, 1, "a", "x", true).await;
+    let makes = async |number, name: &str, bears_mark: bool| {
+        let claimed = accept_and_claim(&store, put(number, name)).await;
+        let mut end = applied(&claimed.operation, "x", true);
+        if let Work::Resource(work) = &mut end.operation.work {
+            work.created = true;
+            work.bears_mark = bears_mark;
+        }
+        finish(&store, &claimed.lease, end).await;
+        reference(&store, name).await.owned
+    };
+    assert!(!makes(2, "b", false).await, "nothing proves it");
+    assert!(reference(&store, "a").await.owned);
+    assert!(makes(3, "c", true).await);
+    let before = reference(&store, "a").await;
+    assert!(!before.owned);
+    assert!(before.updated_at > before.created_at);
+    // One that is busy keeps what it owns until it ends.
+    accept_and_claim(&store, put(4, "c")).await;
+    assert!(!makes(5, "d", true).await);
+    assert!(reference(&store, "c").await.owned);
 }
 
 /// A delete removes the references to the resource under every alias, and no others.

@@ -170,6 +170,7 @@ pub(super) fn put(number: u64, name: &str) -> NewOperation {
             looks_only: false,
             when_shared: ucp_model::operation::WhenShared::default(),
             forgets_unowned: false,
+            forgets: false,
             of_instance: None,
             has_name: false,
             lineage: None,

@@ -117,6 +117,7 @@ pub async fn what_a_policy_protects_is_given_up_only_as_approved(store: Engine) 
             depends_on: Vec::new(),
             is_unchanged: false,
             is_compared: false,
+            is_declared: false,
         };
         let task = Task::Apply(Application {
             members: vec![member],

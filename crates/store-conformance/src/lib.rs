@@ -153,6 +153,7 @@ macro_rules! conformance {
                 a_reference_knows_whether_it_was_told_to_own
                 a_reference_knows_whether_its_mark_was_seen
                 only_one_reference_owns_a_resource
+                who_makes_a_resource_owns_it
                 a_delete_takes_all_references_of_the_resource
                 a_delete_spares_references_that_are_worked_on
                 an_unreferenced_delete_takes_the_references

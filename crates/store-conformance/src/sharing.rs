@@ -1,7 +1,9 @@
 //! Deletions of AWS resources that other references stand for.
 
 use ucp_model::operation::group::Task;
-use ucp_model::operation::{Call, ReplacementPolicy, Replacing, State, WhenShared};
+use ucp_model::operation::{
+    Call, ReferenceChange, ReplacementPolicy, Replacing, State, WhenShared,
+};
 use ucp_model::{
     Failure, Identifier, PlanPolicy, Reference, ReferenceId, Scope, Setback, TypeName,
 };
@@ -9,8 +11,8 @@ use ucp_store::{Error, FinishOperation, GroupUpdate, NewOperation, Precondition,
 
 use super::fixture::{
     Engine, TERM, accept, accept_and_claim, alias, alias_in, applied, at, baseline, claim_one,
-    correlation, delete, deleted, finish, group, intent, map, named, on_group, operation,
-    operation_id, put, refused, resource_work, stepped, with, with_group,
+    correlation, delete, deleted, end, failed, finish, group, intent, map, named, on_group,
+    operation, operation_id, put, refused, resource_work, stepped, with, with_group,
 };
 use super::resolving::{losing_track, unknown_create};
 use super::respelling::respelled;
@@ -171,6 +173,17 @@ pub async fn what_is_shared_or_not_owned_is_forgotten_by_an_order(store: Engine)
         !resource_work(&claimed.operation).forgets,
         "it is owned, and nobody else's"
     );
+    let kept = ReferenceChange::Untouched;
+    finish(
+        &store,
+        &claimed.lease,
+        end(&claimed.operation, failed(), kept, Some("y")),
+    )
+    .await;
+    // Unless that is what is asked for.
+    let given_up = with(delete(11, "d"), |new| new.forgets = true);
+    let claimed = accept_and_claim(&store, given_up).await;
+    assert!(resource_work(&claimed.operation).forgets);
 }
 
 /// So that it does not take from them what it replaces. They cannot change while it holds the resource.

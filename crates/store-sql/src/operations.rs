@@ -443,7 +443,10 @@ async fn finish_on_resource(
     let mut left = None;
     if let Some(reference) = reference {
         let id = reference.id.clone();
-        let elsewhere = owned_elsewhere(transaction, &reference, work.target()).await?;
+        let elsewhere = match rules::supersedes(work, finish) {
+            true => !supersede(transaction, &reference, work, &finish.operation.header).await?,
+            false => owned_elsewhere(transaction, &reference, work.target()).await?,
+        };
         let before = heir.as_ref().map(|_| reference.clone());
         left = rules::end(reference, work, finish, elsewhere);
         match &left {
@@ -494,6 +497,31 @@ async fn pass_on(
         events::append(transaction, &event, Some(&heir.id)).await?;
     }
     Ok(())
+}
+
+/// Takes the resource from who owned one of its identifier before. Returns whether nobody else owns it then.
+async fn supersede(
+    transaction: &mut Transaction,
+    reference: &Reference,
+    work: &ResourceWork,
+    header: &Header,
+) -> Result<bool, Abort> {
+    let Some(target) = work.target() else {
+        return Ok(true);
+    };
+    let owner = reference_row::other_owner(transaction, &target.key(), &reference.id).await?;
+    let Some(owner) = owner else {
+        return Ok(true);
+    };
+    let now = rules::ended_at(header);
+    let owner = reference_row::lock(transaction, &owner).await?;
+    let Some(owner) = owner.and_then(|owner| rules::superseded(owner, now)) else {
+        return Ok(false);
+    };
+    reference_row::put(transaction, &owner).await?;
+    let event = rules::updated(&owner, &header.caller, &header.correlation_id, now);
+    events::append(transaction, &event, Some(&owner.id)).await?;
+    Ok(true)
 }
 
 async fn finish_on_group(

@@ -108,6 +108,7 @@ fn put() -> NewOperation {
             looks_only: false,
             when_shared: ucp_model::operation::WhenShared::default(),
             forgets_unowned: false,
+            forgets: false,
             of_instance: None,
             has_name: false,
             lineage: None,

@@ -57,6 +57,7 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
             looks_only: false,
             when_shared: ucp_model::operation::WhenShared::default(),
             forgets_unowned: false,
+            forgets: false,
             of_instance: None,
             has_name: false,
             lineage: None,

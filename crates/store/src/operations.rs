@@ -80,6 +80,8 @@ pub struct NewResourceWork {
     pub heir: Option<ReferenceId>,
     /// Whether a delete only forgets what the reference does not own.
     pub forgets_unowned: bool,
+    /// Whether a delete only forgets, whoever owns the resource.
+    pub forgets: bool,
     /// The service instance whose order this is a part of. Of references
     /// that no order of the instance has made it only forgets those that own nothing.
     pub of_instance: Option<InstanceId>,

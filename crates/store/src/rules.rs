@@ -206,7 +206,7 @@ pub fn accept(
         when_shared: new.when_shared,
         heir: new.heir,
         has_name: new.has_name,
-        forgets: new.kind == Kind::Delete && new.forgets_unowned && is_unowned,
+        forgets: new.kind == Kind::Delete && (new.forgets || new.forgets_unowned && is_unowned),
         marked_for: new.marked_for.filter(|_| needs_mark),
         looks_only: new.looks_only,
         creation: match new.kind {
@@ -547,6 +547,27 @@ pub fn end(
         revision: reference.revision + 1,
         ..reference
     })
+}
+
+/// Returns whether the end of an operation proves that what another reference owned under its identifier is gone: it has made the
+/// resource, which bears its mark.
+pub fn supersedes(work: &ResourceWork, finish: &FinishOperation) -> bool {
+    let owns = matches!(
+        finish.reference,
+        Some(ReferenceChange::Applied { owned: true } | ReferenceChange::Made)
+    );
+    owns && work.created && work.bears_mark && !work.options.declines_ownership
+}
+
+/// Returns the reference as it owns nothing any more, since its resource is gone and there is another one of that identifier; `None`
+/// while an operation works on it.
+pub fn superseded(owner: Reference, now: Timestamp) -> Option<Reference> {
+    let disowned = ReferenceUpdate {
+        owned: Some(false),
+        ..ReferenceUpdate::default()
+    };
+    let is_idle = owner.operation.is_none();
+    is_idle.then(|| update(owner, disowned, now))
 }
 
 /// Returns the baseline that a change leaves. If its result cannot be read, AWS shows what is declared as before as it did before.

@@ -116,6 +116,7 @@ impl App {
                 depends_on: it.needs,
                 is_unchanged: false,
                 is_compared: false,
+                is_declared: false,
             });
             judged.declarations.push(Some(DeclaredMember {
                 default_tags: self.default_tags(&put, Some(group)),

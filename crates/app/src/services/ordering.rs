@@ -142,6 +142,7 @@ impl Works {
                 },
                 is_unchanged: false,
                 is_compared: false,
+                is_declared: false,
             });
             self.declared.push(None);
         }

@@ -246,5 +246,6 @@ pub(crate) fn applied(member: &JudgedMember, is_unchanged: bool) -> ApplyMember 
         depends_on: member.depends_on.clone(),
         is_unchanged,
         is_compared: false,
+        is_declared: member.is_declared,
     }
 }

@@ -10,7 +10,7 @@ use ucp_model::operation::group::MovedFrom;
 use ucp_model::operation::{OnShared, ReplacementPolicy};
 use ucp_model::{
     Detail, ErrorCode, Failure, GroupId, Identifier, Reference, ReferenceId, ResourceGroup, Scope,
-    Target, Timestamp, TypeName, json,
+    Timestamp, TypeName, json,
 };
 use ucp_schema::{Classes, Declaration, IdentifierOutcome, ResourceSchema, Violation};
 use ucp_set::{
@@ -66,6 +66,8 @@ pub(crate) struct JudgedMember {
     pub(crate) declared: Option<Identifier>,
     /// The name that it declares, or that its resource was declared with, if AWS has it once although it is not the identifier.
     pub(crate) custom_name: Option<CustomName>,
+    /// Whether another member declares what it gives up.
+    pub(crate) is_declared: bool,
 }
 
 /// A name that is not the identifier.
@@ -102,6 +104,12 @@ impl JudgedMember {
         self.recorded
             .as_ref()
             .is_none_or(|recorded| recorded == name)
+    }
+
+    /// Returns the key of a resource that it is about. AWS may show one under several types.
+    fn key_of(&self, name: &Identifier) -> String {
+        let place = self.scope.place_of_name(&self.reference.type_name);
+        format!("{place}/{name}")
     }
 
     /// Returns where an error about it is: its place, or its reference if the set does not list it.
@@ -277,11 +285,12 @@ impl App {
         let types = &self.parts.types;
         let schema_of = |type_name: &TypeName| types.catalogue().get(type_name);
         let unlisted = (unlisted, set.on_shared);
-        let members = in_order(judged, &order, unlisted, schema_of);
+        let mut members = in_order(judged, &order, unlisted, schema_of);
         details.extend(one_for_each(&members));
         if !details.is_empty() {
             return Err(invalid(details));
         }
+        note_declared(&mut members);
         Ok(JudgedSet {
             group,
             members,
@@ -458,6 +467,7 @@ impl App {
             recorded: recorded.and_then(|reference| reference.identifier.clone()),
             declared,
             custom_name,
+            is_declared: false,
         })
     }
 
@@ -636,6 +646,7 @@ fn in_order(
         moved_from: None,
         depends_on: Vec::new(),
         has_reference: true,
+        is_declared: false,
     });
     listed.chain(unlisted).collect()
 }
@@ -705,13 +716,9 @@ fn one_for_each(members: &[JudgedMember]) -> Vec<Detail> {
     let mut details = Vec::new();
     for member in members {
         for (used, name) in uses(member) {
-            let target = Target {
-                scope: &member.scope,
-                type_name: &member.reference.type_name,
-                identifier: name,
-            };
-            let Some((other_used, other)) = first.get(&target.key()).copied() else {
-                first.insert(target.key(), (used, member));
+            let key = member.key_of(name);
+            let Some((other_used, other)) = first.get(&key).copied() else {
+                first.insert(key, (used, member));
                 continue;
             };
             let is_right = match (other_used, used) {
@@ -730,12 +737,27 @@ fn one_for_each(members: &[JudgedMember]) -> Vec<Detail> {
                 details.extend(both.map(|it| Detail::at(code, message.clone(), it.target())));
             }
             if other_used == Use::Releases {
-                first.insert(target.key(), (used, member));
+                first.insert(key, (used, member));
             }
         }
     }
     details.extend(same_names(members));
     details
+}
+
+/// Notes which members give up what another one declares.
+fn note_declared(members: &mut [JudgedMember]) {
+    let used = members.iter().flat_map(|member| {
+        let uses = uses(member).into_iter();
+        uses.map(|(used, name)| (used, member.key_of(name)))
+    });
+    let declared = used.filter(|(used, _)| *used == Use::Declares);
+    let declared: BTreeSet<String> = declared.map(|(_, key)| key).collect();
+    for member in members {
+        let mut uses = uses(member).into_iter();
+        member.is_declared = uses
+            .any(|(used, name)| used == Use::Releases && declared.contains(&member.key_of(name)));
+    }
 }
 
 /// Returns what is wrong with members of which one declares the name that another one, which is deleted, was made with: AWS has

@@ -646,6 +646,7 @@ mod tests {
             recorded: None,
             declared: None,
             custom_name: None,
+            is_declared: false,
         }
     }
 

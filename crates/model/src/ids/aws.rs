@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::arm::arm_name;
-use super::global::{GLOBAL_SERVICES, PLACE};
+use super::global::{GLOBAL_SERVICES, NAMED_ONCE, PLACE, SAME_RESOURCES};
 use super::invalid::{InvalidId, invalid};
 use super::letters::is_misleading;
 use super::segment::{encode_segment, is_dots};
@@ -225,6 +225,20 @@ impl Scope {
             true => format!("{}/{PLACE}", self.account.to_ascii_lowercase()),
             false => self.key(),
         }
+    }
+
+    /// Returns the key of where AWS has a name of a type once: resources of one name may be one if their keys are the same, although
+    /// their types or regions are others.
+    pub fn place_of_name(&self, type_name: &TypeName) -> String {
+        let is_it = |other: &&str| other.eq_ignore_ascii_case(type_name.as_str());
+        let place = match NAMED_ONCE.iter().any(is_it) {
+            true => format!("{}/{PLACE}", self.account.to_ascii_lowercase()),
+            false => self.place_of(type_name),
+        };
+        let mut same = SAME_RESOURCES.iter();
+        let first = same.find(|types| types.iter().any(is_it));
+        let name = first.map_or(type_name.as_str(), |types| types[0]);
+        format!("{place}/{}", name.to_ascii_lowercase())
     }
 
     /// Returns the URL path of the collection of a type in this scope.

@@ -95,6 +95,32 @@ fn what_is_the_same_in_all_regions_is_one_resource() {
 }
 
 #[test]
+fn one_name_may_stand_under_several_types_and_in_several_regions() {
+    let place = |region: &str, type_name: &str| {
+        let scope = Scope::new("aws", "1234", region).unwrap();
+        scope.place_of_name(&type_name.parse().unwrap())
+    };
+    let here = |type_name: &str| place("us-east-1", type_name);
+    for (one, other) in [
+        ("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable"),
+        ("AWS::Neptune::DBCluster", "AWS::RDS::DBCluster"),
+        ("AWS::DocDB::DBInstance", "AWS::Neptune::DBInstance"),
+        ("aws::s3::bucket", "AWS::S3::Bucket"),
+    ] {
+        assert_eq!(here(one), here(other), "{one} {other}");
+    }
+    assert_ne!(here("AWS::RDS::DBCluster"), here("AWS::RDS::DBInstance"));
+    for (type_name, is_one) in [
+        ("AWS::S3::Bucket", true),
+        ("AWS::IAM::Role", true),
+        ("AWS::DynamoDB::Table", false),
+    ] {
+        let is_same = here(type_name) == place("eu-west-1", type_name);
+        assert_eq!(is_same, is_one, "{type_name}");
+    }
+}
+
+#[test]
 fn regions_are_checked_for_form_only() {
     assert!(Scope::new("aws", "1234", "eu-north-9").is_ok());
     for region in [

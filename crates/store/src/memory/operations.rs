@@ -174,6 +174,9 @@ impl Operations for Memory {
                 if let Some(id) = &work.reference
                     && let Some(reference) = tables.references.remove(&id.key())
                 {
+                    if rules::supersedes(work, &finish) {
+                        tables.supersede(&finish.operation.header, work);
+                    }
                     let owned_elsewhere = tables.is_owned_elsewhere(work, work.target());
                     let before = reference.clone();
                     let after = rules::end(reference, work, &finish, owned_elsewhere);
@@ -402,6 +405,19 @@ impl Tables {
         if let Some(heir) = recorded.and_then(|it| rules::inherited(it.clone(), before, now)) {
             let event = rules::updated(&heir, &header.caller, &header.correlation_id, now);
             self.references.insert(heir.id.key(), heir);
+            self.events.push(event);
+        }
+    }
+
+    /// Takes the resource from who owned one of its identifier before.
+    fn supersede(&mut self, header: &Header, work: &ResourceWork) {
+        let target = work.target().map(|target| target.key());
+        let own = work.reference.as_ref().map(ReferenceId::key);
+        let owner = self.owner_of(target.as_deref(), &own.unwrap_or_default());
+        let now = rules::ended_at(header);
+        if let Some(owner) = owner.and_then(|it| rules::superseded(it.clone(), now)) {
+            let event = rules::updated(&owner, &header.caller, &header.correlation_id, now);
+            self.references.insert(owner.id.key(), owner);
             self.events.push(event);
         }
     }

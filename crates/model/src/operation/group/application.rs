@@ -68,6 +68,9 @@ pub struct ApplyMember {
     /// What becomes of a delete if other references stand for the resource.
     #[serde(default, skip_serializing_if = "OnShared::refuses")]
     pub on_shared: OnShared,
+    /// Whether another member declares what it deletes: that is left alone, whoever stands for it by then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_declared: bool,
     /// The indexes of the members that come first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<usize>,

@@ -16,7 +16,9 @@ use super::step::{BUSY_RETRY, due_by};
 use super::survey::{Child, ChildGoal, Refusal, Survey};
 use super::waves::{Members, Standing, Wave};
 use super::work::GroupWork;
-use crate::{Detail, Ended, ErrorCode, Failure, Identifier, Reference, Timestamp, retry};
+use crate::{
+    Detail, Ended, ErrorCode, Failure, Identifier, ProvisioningState, Reference, Timestamp, retry,
+};
 
 /// The maximum number of members of a set that are in progress at once.
 pub const MEMBERS_AT_ONCE: usize = 16;
@@ -456,7 +458,7 @@ impl<'a> Step<'a> {
     }
 
     /// Returns why to keep resources that a put which was not carried out may have been about, by the keys of their references: it
-    /// has no resource of its own, so one of them may be what it declares under another alias.
+    /// has no resource of its own, so one of them may be what it declares under another alias. What came of its create may be unknown.
     fn meant_by_failed(
         &self,
         references: &BTreeMap<String, &Reference>,
@@ -464,20 +466,23 @@ impl<'a> Step<'a> {
         let members = self.application.members.iter().zip(&self.statuses);
         let (puts, deletes): (Vec<_>, Vec<_>) =
             members.partition(|(member, _)| matches!(member.goal, MemberGoal::Put(_)));
-        let place_of = |member: &ApplyMember| {
-            let type_name = &member.reference.type_name;
-            let place = member.scope.place_of(type_name);
-            (place, type_name.as_str().to_ascii_lowercase())
-        };
+        let place_of =
+            |member: &ApplyMember| member.scope.place_of_name(&member.reference.type_name);
         let identifier_of = |member: &ApplyMember| {
             let reference = references.get(&member.reference.key());
             reference.and_then(|it| it.identifier.as_ref())
+        };
+        let has_own = |member: &ApplyMember| {
+            let reference = references.get(&member.reference.key());
+            reference.is_some_and(|it| {
+                it.identifier.is_some() && it.provisioning_state != ProvisioningState::Unknown
+            })
         };
         let mut failed: BTreeMap<_, Vec<Unmade<'_>>> = BTreeMap::new();
         for (member, status) in puts {
             let failure = status.state.failure();
             let has_met = failure.is_some_and(|it| it.code == ErrorCode::AlreadyExists.as_str());
-            if has_met || !status.state.is_good() && identifier_of(member).is_none() {
+            if has_met || !status.state.is_good() && !has_own(member) {
                 let unmade = Unmade {
                     member,
                     has_met,
@@ -506,17 +511,24 @@ impl<'a> Step<'a> {
         &'s self,
         member: &ApplyMember,
         status: &'s MemberStatus,
-        references: &BTreeMap<String, &Reference>,
+        references: &BTreeMap<String, &'s Reference>,
     ) -> Option<&'s Identifier> {
         let failure = status.state.failure();
         if failure.is_some_and(|it| it.code == ErrorCode::AlreadyExists.as_str()) {
-            // A name that none of our resources has may be another form of what one of them is called.
-            return failure?.refused_for().filter(|met| {
-                let mut all = references.values().filter_map(|it| it.identifier.as_ref());
-                all.any(|identifier| met.is_spelled_like(identifier))
-            });
+            // A name that none of our resources of the type has may be another form of what one of them is called.
+            let place = member.scope.place_of_name(&member.reference.type_name);
+            let is_there = |it: &&&Reference| it.scope.place_of_name(&it.id.type_name) == place;
+            let there = references.values().filter(is_there);
+            let mut names = there.filter_map(|it| it.identifier.as_ref());
+            return failure?
+                .refused_for()
+                .filter(|met| names.any(|identifier| met.is_spelled_like(identifier)));
         }
-        self.child(member)?.work.resource()?.identifier.as_ref()
+        let child = self.child(member).and_then(|child| child.work.resource());
+        match child {
+            Some(work) => work.identifier.as_ref(),
+            None => references.get(&member.reference.key())?.identifier.as_ref(),
+        }
     }
 
     /// Returns whether outputs are read again after so many tries. Somebody waits for what only reads.
