@@ -2,9 +2,11 @@
 
 mod drawn;
 mod elsewhere;
+mod left_open;
 mod policies;
 mod sets;
 mod stale;
+mod withheld;
 
 use std::time::Duration;
 

@@ -26,5 +26,7 @@ mod process;
 mod proxy;
 
 // Of every type, as the end-to-end tests have it of an eighth.
+#[path = "../e2e/kept_plans/left_open.rs"]
+mod left_open;
 #[path = "../e2e/what_if/restated.rs"]
 mod restated;

@@ -45,8 +45,12 @@ pub struct ResourceChange {
     pub replace_paths: Vec<String>,
     /// How the put replaces the resource, if its change requires that.
     pub replacement: Option<ReplacementPolicy>,
-    /// JSON Pointers to the values of `after` that are known only once it is applied.
+    /// JSON Pointers to the values of `after` that AWS assigns, so that they are known only once it is applied.
     pub unknown: Vec<String>,
+    /// JSON Pointers to the values that the author of the declaration leaves open, or that refer to such. Those that no read returns
+    /// are at their place in the declaration, the others at that in `after`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<String>,
     /// What the caller should know.
     pub warnings: Vec<Warning>,
     /// Whether its type has no read handler, so that the last declaration whose put succeeded stands in for what AWS has.
@@ -96,6 +100,7 @@ impl ResourceChange {
             replace_paths: Vec::new(),
             replacement: None,
             unknown: Vec::new(),
+            withheld: Vec::new(),
             warnings: Vec::new(),
             unreadable: false,
             track_record: None,

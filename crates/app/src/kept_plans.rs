@@ -17,6 +17,7 @@ use zeroize::Zeroizing;
 
 use crate::changes::{ChangeKind, ResourceChange, WhatIf};
 use crate::plan_in_hand::{DeclaredPlan, PlanInHand};
+use crate::withholding::judge_shown;
 use crate::{App, Caller, Rejection};
 
 /// How long a plan may be used, unless the request says otherwise.
@@ -106,14 +107,30 @@ impl App {
         id: PlanId,
         caller: &Caller,
     ) -> Result<ShownPlan, Rejection> {
-        let StoredPlan { plan, content, .. } = self.stored_plan(id, caller).await?;
+        let (shown, _) = self.shown_plan(plane, id, caller).await?;
+        Ok(shown)
+    }
+
+    /// The same, with what was declared, unless that is erased.
+    async fn shown_plan(
+        &self,
+        plane: &str,
+        id: PlanId,
+        caller: &Caller,
+    ) -> Result<(ShownPlan, Option<Sealed>), Rejection> {
+        let StoredPlan {
+            plan,
+            content,
+            declared,
+            units: _,
+        } = self.stored_plan(id, caller).await?;
         if !plan.plane.eq_ignore_ascii_case(plane) {
             return Err(caller.no_such_plan(id));
         }
         let shown = self.content(id, content).await?;
         caller.judge_plan(&plan, &shown)?;
         let PlanContent { changes, .. } = shown;
-        Ok(ShownPlan { plan, changes })
+        Ok((ShownPlan { plan, changes }, declared))
     }
 
     /// Approves a plan of a plane, or rejects it.
@@ -124,7 +141,7 @@ impl App {
         review: PlanReview,
         caller: &Caller,
     ) -> Result<ShownPlan, Rejection> {
-        let ShownPlan { plan, changes } = self.get_plan(plane, id, caller).await?;
+        let (ShownPlan { plan, changes }, declared) = self.shown_plan(plane, id, caller).await?;
         let verb = match review.verdict {
             ReviewVerdict::Approve => "approve",
             ReviewVerdict::Reject => "reject",
@@ -138,6 +155,11 @@ impl App {
                     caller.rights.judge(Right::Approve, &action, &scope)?;
                 }
             }
+        }
+        if let (ReviewVerdict::Approve, Some(sealed)) = (review.verdict, declared) {
+            let place = AssociatedData::PlanDeclared(id);
+            let declared: DeclaredPlan = self.opened(place, sealed).await?;
+            judge_shown(&changes, &declared)?;
         }
         let review = Review {
             verdict: review.verdict,
@@ -175,13 +197,17 @@ impl App {
         if shown.reads.is_none() {
             return Err(of_earlier_version());
         }
-        let declared = match declared {
+        let declared: Option<DeclaredPlan> = match declared {
             Some(sealed) => Some(
                 self.opened(AssociatedData::PlanDeclared(id), sealed)
                     .await?,
             ),
             None => None,
         };
+        // A server of an earlier version may have let somebody approve it.
+        if let (true, Some(declared)) = (plan.is_approved(), &declared) {
+            judge_shown(&shown.changes, declared)?;
+        }
         Ok(PlanInHand {
             plan,
             members: shown.members,

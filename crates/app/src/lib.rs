@@ -55,6 +55,7 @@ mod track_records;
 mod veiling;
 mod what_if;
 mod wildcard;
+mod withholding;
 
 use std::sync::Arc;
 use std::time::Duration;

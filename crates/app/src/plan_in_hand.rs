@@ -9,7 +9,7 @@ use ucp_model::json::{self, Step};
 use ucp_model::operation::Presence;
 use ucp_model::operation::group::Application;
 use ucp_model::pointer::PointerBuf;
-use ucp_model::{KeptPlan, PlanId, PlanRefusal, PlanUse, Timestamp};
+use ucp_model::{KeptPlan, OperationId, PlanId, PlanRefusal, PlanStatus, PlanUse, Timestamp, Use};
 use ucp_plan::Plan;
 use ucp_schema::{ResourceSchema, is_unknown};
 use ucp_set::{Declarations, DeclaredMember};
@@ -110,6 +110,17 @@ impl PlanInHand {
             member: Some(member),
             is_compared: false,
         }
+    }
+
+    /// Returns the operation that has carried out a member, and succeeded.
+    pub(crate) fn carried_out_by(&self, member: usize) -> Option<OperationId> {
+        let mut uses = self.plan.course.uses.iter();
+        let applied = |used: &&Use| {
+            used.end
+                .is_some_and(|end| end.status == PlanStatus::Applied)
+        };
+        let used = uses.find(|used| used.member == Some(member) && applied(used))?;
+        Some(used.operation)
     }
 
     /// Returns what was declared. It is erased when the plan has expired, by a process whose clock may be ahead.

@@ -1,19 +1,20 @@
 //! Puts that carry out a plan: what was planned is done, once, or nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_access::Right;
-use ucp_look::{PlannedMember, stale};
+use ucp_look::{PlannedMember, PlannedStep, stale};
 use ucp_model::operation::Options;
-use ucp_model::{Detail, ReferenceId, json};
+use ucp_model::{Detail, Identifier, OperationId, ReferenceId, json};
 use ucp_schema::holds_unknown;
-use ucp_set::{DeclaredMember, resolve};
+use ucp_set::{DeclaredMember, links, resolve};
 
 use crate::plan_in_hand::{
-    MemberInHand, PlannedPut, first_other, is_same_declaration, known_by_now,
+    MemberInHand, PlanInHand, PlannedPut, first_other, is_same_declaration, known_by_now,
 };
+use crate::sets::AllSeen;
 use crate::what_if::{LOOKING_TIME, members};
 use crate::{App, Caller, PutResource, Rejection, TrackedBy};
 
@@ -53,7 +54,7 @@ impl App {
                     None => None,
                 };
                 let default_tags = self.default_tags(&put, group.as_ref());
-                let expected = self.expected(&declared, plan.resolved_of(index)).await?;
+                let expected = self.expected(&declared, index, &plan).await?;
                 judge_declared(&put, &default_tags, &member, &declared, expected)?;
                 put
             }
@@ -64,7 +65,7 @@ impl App {
                         "The request has options or tags, and declares no properties. Leave all of the declaration out, or send all of it.",
                     ));
                 }
-                let properties = self.known_properties(&declared).await?;
+                let properties = self.known_properties(&declared, &plan).await?;
                 judge_values(plan.resolved_of(index), &properties)?;
                 PutResource {
                     properties,
@@ -92,15 +93,16 @@ impl App {
     async fn expected(
         &self,
         declared: &DeclaredMember,
-        resolved: Option<&Map<String, Value>>,
+        index: usize,
+        plan: &PlanInHand,
     ) -> Result<Map<String, Value>, Rejection> {
-        let Some(resolved) = resolved else {
+        let Some(resolved) = plan.resolved_of(index) else {
             return Ok(declared.properties.clone());
         };
         if !resolved.values().any(holds_unknown) {
             return Ok(resolved.clone());
         }
-        let now = self.referred_now(declared).await?;
+        let now = self.referred_now(declared, plan).await?;
         let planned = Value::Object(resolved.clone());
         Ok(members(known_by_now(&planned, &now)))
     }
@@ -109,8 +111,9 @@ impl App {
     async fn known_properties(
         &self,
         declared: &DeclaredMember,
+        plan: &PlanInHand,
     ) -> Result<Map<String, Value>, Rejection> {
-        match self.referred_now(declared).await? {
+        match self.referred_now(declared, plan).await? {
             Value::Object(properties) if !properties.values().any(holds_unknown) => Ok(properties),
             _ => Err(Rejection::plan_mismatch(
                 "Not all values of the plan were known. Declare the resource in the request, with all values.",
@@ -118,11 +121,19 @@ impl App {
         }
     }
 
-    /// Returns what was declared of a member with the values that it refers to.
-    async fn referred_now(&self, declared: &DeclaredMember) -> Result<Value, Rejection> {
+    /// Returns what was declared of a member with the values that it refers to. Who has approved the plan has approved those of what
+    /// the plan makes, and of nothing else that stands there by now.
+    async fn referred_now(
+        &self,
+        declared: &DeclaredMember,
+        plan: &PlanInHand,
+    ) -> Result<Value, Rejection> {
         let properties = Value::Object(declared.properties.clone());
         let deadline = Instant::now() + LOOKING_TIME;
         let seen = self.referred(&properties, deadline).await?;
+        if plan.plan.is_approved() {
+            self.judge_made(&properties, &seen, plan).await?;
+        }
         let resolved = resolve(&properties, |link| crate::sets::value_of(&seen, link));
         resolved.map_err(|_| {
             Rejection::plan_mismatch(
@@ -130,6 +141,60 @@ impl App {
             )
         })
     }
+}
+
+impl App {
+    /// Refuses values of what stands where a member of the plan is to be, and is another resource than that.
+    async fn judge_made(
+        &self,
+        properties: &Value,
+        seen: &AllSeen,
+        plan: &PlanInHand,
+    ) -> Result<(), Rejection> {
+        let referred: BTreeSet<String> = links(properties)
+            .iter()
+            .map(|link| link.reference.key())
+            .collect();
+        let mut makers = BTreeMap::new();
+        for (index, member) in plan.members.iter().enumerate() {
+            let key = member.reference.as_ref().map(ReferenceId::key);
+            let Some(key) = key.filter(|key| referred.contains(key)) else {
+                continue;
+            };
+            let stands = seen.get(&key).map(|seen| &seen.identifier);
+            match &member.step {
+                PlannedStep::Create | PlannedStep::Replace => {
+                    let maker = plan.carried_out_by(index).ok_or_else(not_made)?;
+                    makers.insert(maker, stands);
+                }
+                PlannedStep::Update | PlannedStep::Nothing | PlannedStep::Delete => {
+                    if stands != member.identifier.as_ref() {
+                        return Err(not_made());
+                    }
+                }
+            }
+        }
+        let ids: Vec<OperationId> = makers.keys().copied().collect();
+        let made = self.parts.store.get_operations(&ids).await?;
+        let identifiers = made.iter().filter_map(|operation| {
+            let work = operation.work.resource()?;
+            Some((operation.header.id, work.identifier.as_ref()?))
+        });
+        let made: BTreeMap<OperationId, &Identifier> = identifiers.collect();
+        let is_made = |(maker, stands): (&OperationId, &Option<&Identifier>)| {
+            stands.is_some() && made.get(maker) == stands.as_ref()
+        };
+        match makers.iter().all(is_made) {
+            true => Ok(()),
+            false => Err(not_made()),
+        }
+    }
+}
+
+fn not_made() -> Rejection {
+    Rejection::plan_mismatch(
+        "The planned resource refers to one that the plan makes, and another one stands there, or none. Carry out that part of the plan first.",
+    )
 }
 
 /// Refuses values that are referred to and are not those any more that were planned.

@@ -8,11 +8,11 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_look::{LiveBasis, PlanBasis, PlannedMember, PlannedStep};
 use ucp_model::operation::{Kind, OnShared, Options, Presence};
-use ucp_model::{Failure, Fault, Identifier, Reference, Scope, Warning};
+use ucp_model::{Failure, Fault, Identifier, PlanPolicy, Reference, Scope, Warning};
 use ucp_plan::{Action, Known, Plan, deltas, settled};
 use ucp_schema::{IdentifierOutcome, ResourceSchema, unknown_pointers};
 
-use ucp_set::{Declarations, DeclaredMember};
+use ucp_set::{Declarations, DeclaredMember, left_open};
 
 use crate::changes::{ChangeKind, ResourceChange, WhatIf};
 use crate::declaring::Purpose;
@@ -57,8 +57,8 @@ impl App {
         let deadline = Instant::now() + LOOKING_TIME;
         let foresight = self.foresight(&put, caller, deadline).await;
         let Foresight {
-            change,
-            error,
+            mut change,
+            mut error,
             planned,
             declared,
             ..
@@ -76,6 +76,12 @@ impl App {
                 resolved: BTreeMap::new(),
             },
         });
+        change.withhold(left_open(&Value::Object(put.properties.clone()), |_| false));
+        if let (None, Some(failure), Some(id)) = (&error, change.unapprovable(), &change.tracked_by)
+            && self.policy_of(&id.group).await? == PlanPolicy::Approved
+        {
+            error = Some(failure);
+        }
         let mut changes = vec![change];
         self.tell_track_records(&mut changes).await?;
         self.tell_shared(&mut changes, caller).await?;

@@ -31,5 +31,5 @@ pub use link::Link;
 pub use names::Outside;
 pub use path::objection;
 pub use problem::{Problem, ProblemCode};
-pub use resolve::{Unresolved, links, resolve, with_unknown};
+pub use resolve::{Unresolved, left_open, links, resolve, with_unknown};
 pub use set::{Goal, Member, Set};

@@ -40,6 +40,26 @@ pub fn links(value: &Value) -> Vec<Link> {
     links
 }
 
+/// Returns the places of a linked value that its author leaves open, as JSON Pointers: unknown values, and those that refer to what
+/// `is_open`.
+pub fn left_open(value: &Value, is_open: impl Fn(&Link) -> bool) -> Vec<String> {
+    let mut places = Vec::new();
+    visit(value, |place, expression| {
+        let is_left_open = match &expression {
+            Ok(Expression::Unknown) => true,
+            Ok(expression) => expression
+                .addresses()
+                .filter_map(Link::of)
+                .any(|link| is_open(&link)),
+            Err(_) => false,
+        };
+        if is_left_open {
+            places.push(place.to_string());
+        }
+    });
+    places
+}
+
 /// Returns `value` with unknown values in place of expressions.
 pub fn with_unknown(value: &Value) -> Value {
     let known = replaced(value, &mut |_| Ok::<_, Infallible>(unknown()));

@@ -12,7 +12,7 @@ use super::{API, LOGS, carry_out, id_of, logs, plan, planned, read, review, stat
 use crate::rights::grant;
 use crate::sets::{send, set};
 
-async fn set_policy(world: &World, policy: Value) -> Reply {
+pub(super) async fn set_policy(world: &World, policy: Value) -> Reply {
     let body = json!({"properties": {"planPolicy": policy}}).to_string();
     world.call("PATCH", &format!("{GROUP}?{API}"), &body).await
 }

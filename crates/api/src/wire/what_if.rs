@@ -222,9 +222,13 @@ pub(crate) struct WhatIfChange {
     /// How the resource is replaced, if it has to be: `refuse`, `createBeforeDelete` or `deleteBeforeCreate`.
     #[serde(skip_serializing_if = "Option::is_none")]
     replacement: Option<&'static str>,
-    /// JSON Pointers to the values of `after` that are not known yet.
+    /// JSON Pointers to the values of `after` that AWS assigns, so that they are not known yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unknown: Vec<String>,
+    /// JSON Pointers to the values that the declaration leaves open with `{"$unknown": true}`, or that refer to such: in `after`, or in
+    /// the declaration if no read returns them. Nobody can approve a plan with one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    withheld: Vec<String>,
     /// What the caller should know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<WarningBody>,
@@ -315,6 +319,7 @@ impl WhatIfChange {
             replace_paths,
             replacement,
             unknown,
+            withheld,
             warnings,
             unreadable,
             track_record,
@@ -367,6 +372,7 @@ impl WhatIfChange {
                 ReplacementPolicy::DeleteBeforeCreate => "deleteBeforeCreate",
             }),
             unknown,
+            withheld,
             warnings: warnings.into_iter().map(WarningBody::from).collect(),
             unreadable,
             track_record: track_record.as_ref().map(TrackRecordBody::from),

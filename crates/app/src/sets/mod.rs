@@ -11,7 +11,7 @@ mod what_if;
 pub(crate) use self::apply::applied;
 pub(crate) use self::judging::UNLISTED_MAX;
 pub(crate) use self::obstacle::{placed, refused_elsewhere};
-pub(crate) use self::seen::value_of;
+pub(crate) use self::seen::{AllSeen, value_of};
 pub(crate) use self::what_if::SHOWN_MAX_BYTES;
 
 use std::sync::Arc;

@@ -26,7 +26,7 @@ pub(super) const LOOKS_AT_ONCE: usize = 16;
 /// A resource that is as declared, or that is referred to.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
-    pub(super) identifier: Identifier,
+    pub(crate) identifier: Identifier,
     pub(super) live: Option<Value>,
 }
 

@@ -9,10 +9,12 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_look::{LiveBasis, PlanBasis, PlannedMember, PlannedStep};
 use ucp_model::operation::group::Application;
-use ucp_model::{Detail, ErrorCode, Failure, FaultClass, GroupId, Identifier, Reference, Warning};
+use ucp_model::{
+    Detail, ErrorCode, Failure, FaultClass, GroupId, Identifier, PlanPolicy, Reference, Warning,
+};
 use ucp_plan::{Delta, settled};
-use ucp_schema::{make_declared_unknown, make_unknown, unknown_pointers};
-use ucp_set::{Declarations, Link, Unresolved, links, resolve};
+use ucp_schema::{ResourceSchema, make_declared_unknown, make_unknown, unknown_pointers};
+use ucp_set::{Declarations, Link, Unresolved, left_open, links, resolve};
 
 use super::DeclaredSet;
 use super::apply::applied;
@@ -23,6 +25,7 @@ use crate::declaring::Purpose;
 use crate::kept_plans::Prepared;
 use crate::plan_in_hand::DeclaredPlan;
 use crate::what_if::{Foresight, LOOKING_TIME, members, seems_gone, unreadable};
+use crate::withholding::concerns;
 use crate::{App, BeyondRate, Caller, ChangeKind, PutResource, Rejection, ResourceChange, WhatIf};
 
 /// How much a what-if shows of properties. What comes after that is shown without them.
@@ -51,6 +54,14 @@ impl Planned {
     }
 }
 
+/// Where a declaration leaves values open.
+struct Withheld {
+    /// The places.
+    places: Vec<String>,
+    /// Whether a part of the identifier is there.
+    has_identifier: bool,
+}
+
 /// What is foreseen of the members so far.
 struct Foreseen<'a> {
     members: &'a [JudgedMember],
@@ -69,6 +80,8 @@ struct Foreseen<'a> {
     unread: BTreeSet<String>,
     /// The keys of what is outside of the set, and stands for no AWS resource.
     missing: BTreeSet<String>,
+    /// Where the members leave values open, by the keys of their references.
+    withheld: BTreeMap<String, Withheld>,
     /// How many bytes of properties may still be shown.
     room: usize,
 }
@@ -117,6 +130,9 @@ impl App {
         let looks = self.foresee_members(&mut foreseen, &recorded, caller, deadline);
         Box::pin(looks).await?;
         self.tell_composites(&mut foreseen);
+        if group.body.policy() == PlanPolicy::Approved {
+            foreseen.refuse_withheld();
+        }
         for member in &members {
             recorded.remove(&member.reference.key());
         }
@@ -349,6 +365,7 @@ impl<'a> Foreseen<'a> {
             referred: referred.map(|link| link.reference.key()).collect(),
             unread: BTreeSet::new(),
             missing: BTreeSet::new(),
+            withheld: BTreeMap::new(),
             room: SHOWN_MAX_BYTES,
         }
     }
@@ -377,6 +394,17 @@ impl<'a> Foreseen<'a> {
         })
     }
 
+    /// Notes that nobody can approve members that leave values open.
+    fn refuse_withheld(&mut self) {
+        for (index, (member, change)) in self.members.iter().zip(&self.changes).enumerate() {
+            let failure = change.as_ref().and_then(ResourceChange::unapprovable);
+            if let Some(failure) = failure {
+                let details = placed(&member.target(), failure);
+                self.details.entry(index).or_default().extend(details);
+            }
+        }
+    }
+
     /// Returns the places of a put whose values are as they are, and may become others: AWS may assign them anew.
     fn open_places(&self, put: &PutResource) -> Vec<String> {
         let mut referred = put.properties.values().flat_map(links);
@@ -394,6 +422,14 @@ impl<'a> Foreseen<'a> {
         let known = unknown_pointers(&known);
         let open = unknown_pointers(&open).into_iter();
         open.filter(|place| !known.contains(place)).collect()
+    }
+
+    /// Returns the places of a put whose values its author leaves open, or that refer to where another member does.
+    fn left_open(&self, put: &PutResource) -> Vec<String> {
+        left_open(&Value::Object(put.properties.clone()), |link| {
+            let withheld = self.withheld.get(&link.reference.key());
+            withheld.is_some_and(|withheld| withheld.holds(link))
+        })
     }
 
     /// Returns the keys of what the members refer to and the set does not list.
@@ -436,7 +472,7 @@ impl<'a> Foreseen<'a> {
             schema,
         } = match look {
             Ok(foresight) => foresight,
-            Err(refused) => left_open(member, refused, caller)?,
+            Err(refused) => undecided(member, refused, caller)?,
         };
         if let Some(from) = &member.moved_from {
             let to = Some(member.reference.clone());
@@ -489,6 +525,14 @@ impl<'a> Foreseen<'a> {
             self.details.insert(index, placed(&member.target(), error));
         }
         let key = member.reference.key();
+        if let JudgedGoal::Put(put) = &member.goal {
+            let places = self.left_open(put);
+            if self.referred.contains(&key) && !places.is_empty() {
+                let withheld = Withheld::of(places.clone(), schema.as_deref());
+                self.withheld.insert(key.clone(), withheld);
+            }
+            change.withhold(places);
+        }
         if self.referred.contains(&key) {
             let is_put = change.kind == ChangeKind::Modify || is_open;
             let after = change.after.clone().map(Value::Object);
@@ -528,6 +572,32 @@ impl<'a> Foreseen<'a> {
     }
 }
 
+impl Withheld {
+    /// Of a type that is not known, any part may be the identifier.
+    fn of(places: Vec<String>, schema: Option<&ResourceSchema>) -> Self {
+        let paths = schema.map(ResourceSchema::primary_identifier);
+        let has_identifier = paths.is_none_or(|paths| {
+            let mut paths = paths.iter().map(|path| path.pointer());
+            paths.any(|path| places.iter().any(|place| concerns(place, &path)))
+        });
+        Self {
+            places,
+            has_identifier,
+        }
+    }
+
+    /// Returns whether the value of a reference depends on them.
+    fn holds(&self, link: &Link) -> bool {
+        match &link.pointer {
+            None => self.has_identifier,
+            Some(pointer) => {
+                let mut places = self.places.iter();
+                places.any(|place| concerns(place, pointer.as_str()))
+            }
+        }
+    }
+}
+
 fn size(properties: &Option<Map<String, Value>>) -> usize {
     let properties = properties.as_ref();
     properties.map_or(0, |shown| {
@@ -542,7 +612,7 @@ fn size_of(delta: &Delta) -> usize {
 }
 
 /// What is foreseen of a member that is refused: an apply would wait, or end with that. Anything else refuses the set.
-fn left_open(
+fn undecided(
     member: &JudgedMember,
     refused: Rejection,
     caller: &Caller,

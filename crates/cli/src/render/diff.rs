@@ -32,6 +32,9 @@ impl Line<'_> {
     }
 }
 
+/// What stands in for a value that the declaration leaves open.
+pub const LEFT_OPEN: &str = "(left open)";
+
 /// Shows a value that exists only before or only after.
 pub fn whole<W: Write>(
     paper: &mut Paper<W>,
@@ -287,7 +290,7 @@ fn inline(value: &Value) -> String {
             let elements: Vec<String> = elements.iter().map(inline).collect();
             format!("[{}]", elements.join(", "))
         }
-        Value::String(text) if text == SENSITIVE => text.clone(),
+        Value::String(text) if text == SENSITIVE || text == LEFT_OPEN => text.clone(),
         scalar => scalar.to_string(),
     }
 }

@@ -8,7 +8,7 @@ use ucp_model::pointer::{self, is_within};
 use ucp_plan::SENSITIVE;
 use ucp_schema::unknown;
 
-use super::diff::{self, Line};
+use super::diff::{self, LEFT_OPEN, Line};
 use super::paper::{Mark, Paper};
 use crate::id;
 
@@ -98,10 +98,14 @@ impl<'c> Verdict<'c> {
             },
             Some("Delete") => Self::Delete,
             Some("Move") => Self::Move,
-            Some("NoChange") => match change["unknown"].as_array() {
-                Some(unknown) if !unknown.is_empty() => Self::Open,
-                Some(_) | None => Self::Nothing,
-            },
+            Some("NoChange") => {
+                match strings(&change["unknown"]).next().is_some()
+                    || strings(&change["withheld"]).next().is_some()
+                {
+                    true => Self::Open,
+                    false => Self::Nothing,
+                }
+            }
             Some("Ignore") => Self::Ignored,
             // Also whatever later servers say.
             Some(_) | None => Self::Unknown,
@@ -117,6 +121,7 @@ pub(crate) fn show<W: Write>(changes: &[Value], paper: &mut Paper<W>) -> io::Res
         if is_told {
             show_title(change, verdict, paper)?;
         }
+        let change = &with_left_open(change);
         match verdict {
             Verdict::Create | Verdict::Update | Verdict::Replace(_) => {
                 paper.blank()?;
@@ -222,9 +227,14 @@ fn advice(change: &Value, verdict: Verdict<'_>) -> Option<String> {
         | Verdict::Move
         | Verdict::Nothing => None,
         Verdict::Open => {
-            let places = change["unknown"].as_array().into_iter().flatten();
-            let places: Vec<&str> = places.filter_map(Value::as_str).collect();
-            Some(format!("Known after apply: {}.", places.join(", ")))
+            let places = |of: &str| strings(&change[of]).collect::<Vec<&str>>().join(", ");
+            let told = [
+                ("Known after apply", places("unknown")),
+                ("Left open by the declaration", places("withheld")),
+            ];
+            let told = told.iter().filter(|(_, places)| !places.is_empty());
+            let told: Vec<String> = told.map(|(what, at)| format!("{what}: {at}.")).collect();
+            Some(told.join(" "))
         }
         Verdict::Ignored => None,
     }
@@ -250,7 +260,9 @@ fn show_rows<W: Write>(
         Verdict::Create => rows.extend(members(&change["after"]["properties"])),
         _ => gather(&change["delta"], &replaced, &mut rows, &mut ineffective),
     }
-    for pointer in strings(&change["unknown"]) {
+    let unknown = strings(&change["unknown"]).map(|pointer| (pointer, unknown()));
+    let left_open = strings(&change["withheld"]).map(|pointer| (pointer, LEFT_OPEN.into()));
+    for (pointer, value) in unknown.chain(left_open) {
         if !is_shown(pointer, &rows) {
             rows.push(Row {
                 pointer: pointer.to_owned(),
@@ -259,7 +271,7 @@ fn show_rows<W: Write>(
                     None => Mark::Add,
                 },
                 before: None,
-                after: Some(unknown()),
+                after: Some(value),
                 note: "",
             });
         }
@@ -357,6 +369,34 @@ fn gather(delta: &Value, replaced: &[&str], rows: &mut Vec<Row>, ineffective: &m
     }
 }
 
+/// Returns a change with what it shows of values that the declaration leaves open in words of their own.
+fn with_left_open(change: &Value) -> Value {
+    let mut told = change.clone();
+    for place in strings(&change["withheld"]) {
+        if let Some(value) = told.pointer_mut(&format!("/after/properties{place}")) {
+            *value = LEFT_OPEN.into();
+        }
+        leave_open(told.get_mut("delta"), place);
+    }
+    told
+}
+
+/// The same in a delta, and in the lists in it.
+fn leave_open(delta: Option<&mut Value>, place: &str) {
+    let changes = delta.and_then(Value::as_array_mut);
+    for change in changes.into_iter().flatten() {
+        leave_open(change.get_mut("children"), place);
+        let above = text(&change["pointer"]);
+        if !is_within(place, above) {
+            continue;
+        }
+        let below = format!("/after{}", &place[above.len()..]);
+        if let Some(value) = change.pointer_mut(&below) {
+            *value = LEFT_OPEN.into();
+        }
+    }
+}
+
 /// Whether a row shows what is at a pointer.
 fn is_shown(pointer: &str, rows: &[Row]) -> bool {
     rows.iter().any(|row| {
@@ -408,6 +448,40 @@ mod tests {
   + /VpcId: (known after apply)
 
 Resources: 1 to create.
+"#
+        );
+    }
+
+    #[test]
+    fn what_the_declaration_leaves_open_has_words_of_its_own() {
+        let open = json!({"$unknown": true});
+        let changes = json!([
+            {"resourceId": NET, "trackedBy": NET, "changeType": "Create", "unknown": ["/VpcId"],
+                "withheld": ["/Tags/0/Value", "/Secret"],
+                "after": {"properties": {"Tags": [{"Key": "of", "Value": open}]}}},
+            {"resourceId": NET, "trackedBy": NET, "changeType": "Modify", "withheld": ["/A", "/List/0/B"], "delta": [
+                {"pointer": "/A", "propertyChangeType": "Modify", "before": 1, "after": open, "cause": "Declaration"},
+                {"pointer": "/List", "propertyChangeType": "Array", "children": [
+                    {"pointer": "/List/0", "propertyChangeType": "Create", "after": {"B": open}, "cause": "Declaration"}]}]},
+            {"resourceId": NET, "trackedBy": NET, "changeType": "NoChange", "withheld": ["/C"]}]);
+        assert_eq!(
+            shown(&changes),
+            r#"+ AWS.EC2/VPC net will be created
+
+  + /Secret: (left open)
+  + /Tags: [{Key: "of", Value: (left open)}]
+  + /VpcId: (known after apply)
+
+~ AWS.EC2/VPC net will be updated
+
+  ~ /A: 1 -> (left open)
+  + /List/0: {B: (left open)}
+
+  AWS.EC2/VPC net stays as it is, unless what it refers to changes
+
+Left open by the declaration: /C.
+
+Resources: 1 to create, 1 to update, 1 as declared.
 "#
         );
     }

@@ -1,0 +1,165 @@
+//! A value of each type that its author leaves open, directly or by a reference: whatever they put there later is never carried out
+//! under an approval.
+
+use serde_json::{Value, json};
+use ucp_model::TypeName;
+use ucp_schema::{Catalogue, ResourceSchema};
+use ucp_testkit::{Draw, GROUP, Reply, World, tracked_by};
+
+const API: &str = "api-version=2023-10-01-preview";
+const PARAMETER: &str = "AWS.SSM/Parameter";
+/// One of so many types has its turn in a normal run; with `UCP_TYPES=all` all have, as in the nightly suite.
+const SHARE: usize = 8;
+/// Of so many samples of a type, the first that can be planned is taken. One may be invalid in ways that the schema does not express.
+const SAMPLES: std::ops::Range<u64> = 1..6;
+
+/// The places of all values that have no members or elements.
+fn leaves(value: &Value) -> Vec<String> {
+    let mut places = Vec::new();
+    ucp_model::json::walk(value, |place, value| {
+        if !place.is_root() && ucp_model::json::children(value).next().is_none() {
+            places.push(place.to_string());
+        }
+    });
+    places
+}
+
+fn with(declared: &Value, place: &str, value: Value) -> Value {
+    let mut open = declared.clone();
+    *open.pointer_mut(place).expect("a value") = value;
+    open
+}
+
+async fn set_policy(world: &World, policy: &str) {
+    let body = json!({"properties": {"planPolicy": policy}}).to_string();
+    let reply = world.call("PATCH", &format!("{GROUP}?{API}"), &body).await;
+    reply.expect(200);
+}
+
+/// Asserts that a reply names withheld values.
+fn is_withheld(reply: &Value, arm: &str, place: &str) {
+    let text = reply.to_string();
+    assert!(text.contains("\"Withheld\""), "{arm} {place}: {text}");
+}
+
+/// Plans a declaration while the author decides, and tries to have that approved and carried out with the value.
+async fn plan(world: &World, arm: &str, declared: &Value, place: &str) -> Option<()> {
+    let tracked_by = tracked_by(arm, "a");
+    let open = with(declared, place, json!({"$unknown": true}));
+    let body = json!({"trackedBy": tracked_by, "properties": open});
+    let reply = world.post(arm, "whatIf", &body).await;
+    if reply.status != 200 || reply.body["status"] != "Succeeded" {
+        return None;
+    }
+    let planned = reply.body["properties"].clone();
+    let id = planned["planId"].as_str()?.to_owned();
+    let withheld = planned["changes"][0]["withheld"].as_array();
+    assert!(
+        withheld.is_some_and(|it| !it.is_empty()),
+        "{arm} {place}: {planned}"
+    );
+
+    set_policy(world, "approved").await;
+    let approve = format!("/planes/radius/local/providers/System.Resources/plans/{id}/:approve");
+    let review = json!({"fingerprint": planned["fingerprint"]}).to_string();
+    let refused: Reply = world.call("POST", &approve, &review).await.expect(409);
+    is_withheld(&refused.body, arm, place);
+    let put = json!({"planId": id, "trackedBy": tracked_by, "properties": declared});
+    world.post(arm, "put", &put).await.expect(409);
+    let again = world.post(arm, "whatIf", &body).await.expect(200);
+    assert_eq!(
+        again.body["status"], "Failed",
+        "{arm} {place}: {}",
+        again.text
+    );
+    assert_eq!(
+        again.body["properties"].get("planId"),
+        None,
+        "{arm} {place}"
+    );
+    is_withheld(&again.body, arm, place);
+
+    let set = json!({"scope": "/planes/aws/aws/accounts/123456789012/regions/us-west-2", "resources": [
+        {"alias": "p", "type": PARAMETER, "properties": {"Name": "p", "Type": "String", "Value": {"$unknown": true}}},
+        {"alias": "a", "type": arm, "properties": with(declared, place, json!({"$reference": "p#/Value"}))},
+    ]});
+    let reply = world
+        .call("POST", &format!("{GROUP}/:whatIf?{API}"), &set.to_string())
+        .await;
+    if reply.status == 200 {
+        assert_eq!(
+            reply.body["status"], "Failed",
+            "{arm} {place}: {}",
+            reply.text
+        );
+        let of_type = &reply.body["properties"]["changes"][1];
+        let withheld = of_type["withheld"].as_array();
+        let is_told =
+            withheld.is_some_and(|it| !it.is_empty()) || of_type["changeType"] == "Unsupported";
+        assert!(is_told, "{arm} {place}: {of_type}");
+        is_withheld(&reply.body, arm, place);
+    }
+    set_policy(world, "optional").await;
+    Some(())
+}
+
+async fn judge_type(world: &World, draw: &Draw, name: &TypeName, schema: &ResourceSchema) -> bool {
+    let arm = name.arm();
+    for seed in SAMPLES {
+        let declared = ucp_sample::declaration(schema, seed);
+        let places = leaves(&declared);
+        if !places.is_empty()
+            && plan(world, &arm, &declared, &draw.pick(&places))
+                .await
+                .is_some()
+        {
+            return true;
+        }
+    }
+    false
+}
+
+/// Judges one of `share` types, from that of the number `first` on.
+async fn judge((first, share): (usize, usize)) {
+    let world = World::builder().build().await;
+    let catalogue = Catalogue::embedded();
+    let draw = Draw::new(first as u64);
+    let (mut judged, mut left) = (0_usize, Vec::new());
+    for name in catalogue.type_names().skip(first).step_by(share) {
+        let schema = catalogue.get(name).expect("a schema");
+        if !schema.is_provisionable() {
+            continue;
+        }
+        match judge_type(&world, &draw, name, &schema).await {
+            true => judged += 1,
+            false => left.push(name.to_string()),
+        }
+    }
+    println!("{judged} types judged, not planned: {left:?}");
+    assert!(left.len() * 50 <= judged, "not planned: {left:?}");
+    assert_eq!(world.calls("CreateResource"), 0);
+}
+
+#[tokio::test]
+async fn a_value_left_open_is_never_carried_out_under_an_approval() {
+    let is_all = std::env::var("UCP_TYPES").is_ok_and(|types| types == "all");
+    let share = match is_all {
+        true => (0, 1),
+        false => ucp_choice::share(SHARE, "left-open"),
+    };
+    judge(share).await;
+}
+
+/// Of every type.
+#[cfg(feature = "nightly")]
+mod every_type {
+    #[tokio::test]
+    async fn first_half() {
+        super::judge((0, 2)).await;
+    }
+
+    #[tokio::test]
+    async fn second_half() {
+        super::judge((1, 2)).await;
+    }
+}
