@@ -251,26 +251,30 @@ pub async fn only_one_reference_owns_a_resource(store: Engine) {
 pub async fn who_makes_a_resource_owns_it(store: Engine) {
     with_group(&store, "rg").await;
     map(&store, 1, "a", "x", true).await;
-    let makes = async |number, name: &str, bears_mark: bool| {
+    let makes = async |number, name: &str, created: bool, bears_mark: bool| {
         let claimed = accept_and_claim(&store, put(number, name)).await;
         let mut end = applied(&claimed.operation, "x", true);
         if let Work::Resource(work) = &mut end.operation.work {
-            work.created = true;
+            work.created = created;
             work.bears_mark = bears_mark;
         }
         finish(&store, &claimed.lease, end).await;
         reference(&store, name).await.owned
     };
-    assert!(!makes(2, "b", false).await, "nothing proves it");
+    assert!(!makes(2, "b", true, false).await, "nothing proves it");
+    assert!(!makes(3, "b", false, true).await, "it is told to be a's");
     assert!(reference(&store, "a").await.owned);
-    assert!(makes(3, "c", true).await);
+    assert!(makes(4, "c", true, true).await);
     let before = reference(&store, "a").await;
     assert!(!before.owned);
     assert!(before.updated_at > before.created_at);
+    // What bears the mark of one is not what has borne that of another.
+    assert!(makes(5, "d", false, true).await);
+    assert!(!reference(&store, "c").await.owned);
     // One that is busy keeps what it owns until it ends.
-    accept_and_claim(&store, put(4, "c")).await;
-    assert!(!makes(5, "d", true).await);
-    assert!(reference(&store, "c").await.owned);
+    accept_and_claim(&store, put(6, "d")).await;
+    assert!(!makes(7, "e", true, true).await);
+    assert!(reference(&store, "d").await.owned);
 }
 
 /// A delete removes the references to the resource under every alias, and no others.

@@ -515,7 +515,7 @@ async fn supersede(
     };
     let now = rules::ended_at(header);
     let owner = reference_row::lock(transaction, &owner).await?;
-    let Some(owner) = owner.and_then(|owner| rules::superseded(owner, now)) else {
+    let Some(owner) = owner.and_then(|owner| rules::superseded(owner, work, now)) else {
         return Ok(false);
     };
     reference_row::put(transaction, &owner).await?;

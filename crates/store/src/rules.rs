@@ -549,25 +549,25 @@ pub fn end(
     })
 }
 
-/// Returns whether the end of an operation proves that what another reference owned under its identifier is gone: it has made the
-/// resource, which bears its mark.
+/// Returns whether the end of an operation may prove that what another reference owned under its identifier is gone: the resource
+/// bears its mark.
 pub fn supersedes(work: &ResourceWork, finish: &FinishOperation) -> bool {
     let owns = matches!(
         finish.reference,
         Some(ReferenceChange::Applied { owned: true } | ReferenceChange::Made)
     );
-    owns && work.created && work.bears_mark && !work.options.declines_ownership
+    owns && work.bears_mark && !work.options.declines_ownership
 }
 
-/// Returns the reference as it owns nothing any more, since its resource is gone and there is another one of that identifier; `None`
-/// while an operation works on it.
-pub fn superseded(owner: Reference, now: Timestamp) -> Option<Reference> {
+/// Returns the reference as it owns nothing any more, since there is another resource of that identifier by now: the operation has made
+/// it, or the one that was owned bore the mark of its owner. `None` while an operation works on it.
+pub fn superseded(owner: Reference, work: &ResourceWork, now: Timestamp) -> Option<Reference> {
+    let is_other = work.created || owner.marked && !owner.told_to_own;
     let disowned = ReferenceUpdate {
         owned: Some(false),
         ..ReferenceUpdate::default()
     };
-    let is_idle = owner.operation.is_none();
-    is_idle.then(|| update(owner, disowned, now))
+    (is_other && owner.operation.is_none()).then(|| update(owner, disowned, now))
 }
 
 /// Returns the baseline that a change leaves. If its result cannot be read, AWS shows what is declared as before as it did before.

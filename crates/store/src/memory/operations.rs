@@ -415,7 +415,7 @@ impl Tables {
         let own = work.reference.as_ref().map(ReferenceId::key);
         let owner = self.owner_of(target.as_deref(), &own.unwrap_or_default());
         let now = rules::ended_at(header);
-        if let Some(owner) = owner.and_then(|it| rules::superseded(it.clone(), now)) {
+        if let Some(owner) = owner.and_then(|it| rules::superseded(it.clone(), work, now)) {
             let event = rules::updated(&owner, &header.caller, &header.correlation_id, now);
             self.references.insert(owner.id.key(), owner);
             self.events.push(event);
