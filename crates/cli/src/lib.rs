@@ -3,6 +3,9 @@
 //! Start in [`command`], which has a file for each command. `client` sends requests and follows operations, [`render`]
 //! shows what people read, [`document`] reads what they write.
 
+// They panic if nobody reads: see `ucp_cli::tell`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod client;
 pub mod color;
 pub mod command;
@@ -16,4 +19,4 @@ mod progress;
 pub mod render;
 mod set;
 
-pub use output::print;
+pub use output::{print, tell};

@@ -1,5 +1,6 @@
-//! Standard output.
+//! Standard output and standard error.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
@@ -48,6 +49,11 @@ pub fn print(text: &str) -> io::Result<()> {
     }
 }
 
+/// Prints a line to standard error. It is no error if nobody reads it.
+pub fn tell(line: impl Display) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
 /// Prints a value on lines of its own.
 pub(crate) fn print_json(value: &Value) -> io::Result<()> {
     print(&format!("{value:#}\n"))
@@ -68,7 +74,7 @@ pub(crate) fn show(
     match output.format {
         Format::Text => print(&text),
         Format::Json => {
-            eprint!("{text}");
+            let _ = io::stderr().lock().write_all(text.as_bytes());
             Ok(())
         }
     }
@@ -80,6 +86,6 @@ pub(crate) fn warn(name: &str, warnings: &Value) {
     let messages = warnings.filter_map(|warning| warning["message"].as_str());
     for message in messages {
         let line = format!("Warning: {name}: {message}");
-        eprintln!("{}", readable(&line));
+        tell(readable(&line));
     }
 }

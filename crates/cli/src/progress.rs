@@ -199,7 +199,7 @@ impl Screen {
                 Screen::Lines(output, _),
                 Event::Refused { .. } | Event::Ended { .. } | Event::Says(_),
             ) => match output.is_json() {
-                true => eprintln!("{}", line(event)),
+                true => output::tell(line(event)),
                 false => {
                     let _ = output::print(&format!("{}\n", line(event)));
                 }

@@ -13,7 +13,7 @@ pub(crate) fn run(arguments: &Catalog) -> anyhow::Result<ExitCode> {
     match read_offerings(&arguments.folder, &catalogue)? {
         Ok(offerings) => {
             for note in offerings.notes() {
-                eprintln!("{note}");
+                ucp_cli::tell(note);
             }
             let catalog = offerings.catalog(|_| true);
             let catalog = serde_json::to_string_pretty(&catalog)?;
@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &Catalog) -> anyhow::Result<ExitCode> {
         }
         Err(problems) => {
             for problem in problems {
-                eprintln!("{problem}");
+                ucp_cli::tell(problem);
             }
             Ok(ExitCode::FAILURE)
         }

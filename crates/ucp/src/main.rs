@@ -3,6 +3,9 @@
 //! This is the binary: configuration, wiring and command line. The use cases of requests are in `ucp-app`, the state
 //! machine of operations in `ucp-model`.
 
+// They panic if nobody reads: see `ucp_cli::tell`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod access;
 mod accounts;
 mod ambient;
@@ -61,7 +64,7 @@ fn main() -> ExitCode {
         Ok(status) => status,
         Err(error) => {
             // One line, including the causes.
-            eprintln!("ucp: {error:#}");
+            ucp_cli::tell(format_args!("ucp: {error:#}"));
             ExitCode::FAILURE
         }
     }

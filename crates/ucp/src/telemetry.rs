@@ -19,7 +19,10 @@ pub(crate) enum Format {
 
 /// Starts logging. `UCP_LOG` is the filter, in the syntax of `tracing_subscriber::EnvFilter`, and `default` its default.
 pub(crate) fn init(format: Format, default: &str) -> anyhow::Result<()> {
-    let subscriber = fmt().with_env_filter(filter(default)?);
+    let subscriber = fmt()
+        .with_env_filter(filter(default)?)
+        // That a line could not be written would be said on standard error, with a panic if nobody reads that.
+        .log_internal_errors(false);
     match format {
         Format::Human => subscriber
             .with_writer(io::stderr)

@@ -85,10 +85,10 @@ async fn create(arguments: CreateToken) -> anyhow::Result<()> {
         )
     })?;
     // Only the token is on standard output, so that a shell can take it.
-    eprintln!(
+    ucp_cli::tell(format_args!(
         "The callers with this token are named {TOKEN_PREFIX}{name}. It is shown only now; its id is {}.",
         new.id
-    );
+    ));
     ucp_cli::print(&format!("{}\n", *new.text))?;
     Ok(())
 }

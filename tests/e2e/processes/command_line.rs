@@ -157,6 +157,29 @@ fn commands_do_all_that_they_do_although_nobody_reads() {
     unread(&[&["dev", "--demo", "--data-dir", &data_dir], &listens[..]].concat());
 }
 
+/// Nor is what stands on standard error.
+#[test]
+fn what_nobody_is_told_is_no_error() {
+    let folder = folder();
+    let data_dir = format!("--data-dir={}", folder.path().display());
+    let listens = ["--listen=127.0.0.1:0", "--simulator-listen=127.0.0.1:0"];
+    for (arguments, code) in [
+        (&["catalog", "/nowhere"][..], 1),
+        (&["explain", "AWS.EC2/VPC"], 0),
+        (&["types"], 0),
+        (&["dev", "--demo", &data_dir, listens[0], listens[1]], 0),
+    ] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let output = ucp(arguments)
+            .env("UCP_LOG", "info")
+            .stderr(writer)
+            .output();
+        let status = output.expect("the binary starts").status;
+        assert_eq!(status.code(), Some(code), "{arguments:?}");
+    }
+}
+
 #[test]
 fn a_catalog_is_printed_or_what_is_wrong_with_it() {
     let example = concat!(

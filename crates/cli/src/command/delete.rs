@@ -72,7 +72,7 @@ pub(super) async fn of_each<T: Display>(
             Ok(came) => output::print(&format!("{name}: {came}\n"))?,
             // It is done to the others nevertheless.
             Err(error) => {
-                eprintln!("ucp: {name}: {error:#}");
+                output::tell(format_args!("ucp: {name}: {error:#}"));
                 outcome = Outcome::Failed;
             }
         }

@@ -65,7 +65,7 @@ impl Explain {
                 self.server.client()?.get(&url).await?.body
             }
             None => {
-                eprintln!("{BUILT_IN}");
+                output::tell(BUILT_IN);
                 let schema = built_in.as_deref().with_context(|| unknown(type_name))?;
                 described(schema)
             }

@@ -69,7 +69,8 @@ impl Import {
         }
         let warnings = imported["warnings"].as_array().into_iter().flatten();
         for warning in warnings.filter_map(|warning| warning["message"].as_str()) {
-            eprintln!("Warning: {}", crate::render::readable(warning));
+            let warning = crate::render::readable(warning);
+            output::tell(format_args!("Warning: {warning}"));
         }
         Ok(Outcome::Done)
     }

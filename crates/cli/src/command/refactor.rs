@@ -274,8 +274,8 @@ impl Refactor {
         let leaves = body.get("onAmbiguity").and_then(Value::as_str) == Some("leave");
         if !is_empty(&plan["ambiguities"]) && !leaves {
             self.print(plan)?;
-            eprintln!(
-                "ucp: nothing tells what moves where, so nothing moves; say it in `moves`, or set `onAmbiguity` to `leave`"
+            output::tell(
+                "ucp: nothing tells what moves where, so nothing moves; say it in `moves`, or set `onAmbiguity` to `leave`",
             );
             return Ok(Some(Outcome::Unknown));
         }

@@ -31,7 +31,7 @@ impl Types {
         let names = match self.place.scope() {
             Some(scope) => of_server(&scope, &self.server.client()?).await?,
             None => {
-                eprintln!("{BUILT_IN}");
+                output::tell(BUILT_IN);
                 let catalogue = Catalogue::embedded();
                 catalogue.type_names().map(TypeName::arm).collect()
             }
