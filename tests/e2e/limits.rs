@@ -559,6 +559,13 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
+        "aws-reply",
+        By(
+            "crates/cloud-aws/tests/endless.rs",
+            "a_reply_has_so_many_bytes",
+        ),
+    ),
+    (
         "connections",
         By(
             "tests/e2e/processes/slow_readers.rs",

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::connections::REPLY_MAX_BYTES;
 use tokio::time::Instant;
 use ucp_model::{Beyond, Limit, Most};
 
@@ -10,14 +11,24 @@ use ucp_model::{Beyond, Limit, Most};
 const MAX: usize = 256;
 
 /// What is limited of the clients.
-pub const LIMITS: &[Limit] = &[Limit {
-    name: "aws-clients",
-    what: "The clients of AWS that a process keeps: one for each identity and region",
-    most: Most::Number(MAX),
-    beyond: Beyond::Told(
-        "The one that was used longest ago goes, if it can one without a session, and is made anew when it is needed.",
-    ),
-}];
+pub const LIMITS: &[Limit] = &[
+    Limit {
+        name: "aws-clients",
+        what: "The clients of AWS that a process keeps: one for each identity and region",
+        most: Most::Number(MAX),
+        beyond: Beyond::Told(
+            "The one that was used longest ago goes, if it can one without a session, and is made anew when it is needed.",
+        ),
+    },
+    Limit {
+        name: "aws-reply",
+        what: "A reply of AWS",
+        most: Most::Bytes(REPLY_MAX_BYTES),
+        beyond: Beyond::Told(
+            "It is read no further, and counts as a reply that has not come: a read is tried again, and what came of a change is found out.",
+        ),
+    },
+];
 
 /// The identity that clients call as.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

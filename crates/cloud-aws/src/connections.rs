@@ -5,16 +5,44 @@ use aws_smithy_http_client::proxy::ProxyConfig;
 use aws_smithy_http_client::tls::Provider;
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_http_client::{Builder, Connector};
-use aws_smithy_runtime_api::client::http::SharedHttpClient;
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpClient,
+    SharedHttpConnector, http_client_fn,
+};
+use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+use aws_smithy_types::body::SdkBody;
+use http_body_util::Limited;
 
-/// Returns what the SDK would make for each client.
+/// The longest reply of AWS that is read, in bytes. A page of a list has 100 models, and a model that is put at most 262,144
+/// characters; who plays AWS may answer without an end.
+pub const REPLY_MAX_BYTES: usize = 16 << 20;
+
+/// Returns what the SDK would make for each client, with bounded replies.
 pub(crate) fn shared() -> SharedHttpClient {
-    Builder::new().build_with_connector_fn(|settings, components| {
+    let client = Builder::new().build_with_connector_fn(|settings, components| {
         let tls = Provider::Rustls(CryptoMode::AwsLc);
         let mut connector = Connector::builder().tls_provider(tls);
         connector.set_connector_settings(settings.cloned());
         connector.set_sleep_impl(components.and_then(|components| components.sleep_impl()));
         connector.set_proxy_config(Some(ProxyConfig::from_env()));
         connector.build()
+    });
+    http_client_fn(move |settings: &HttpConnectorSettings, components| {
+        SharedHttpConnector::new(Bounded(client.http_connector(settings, components)))
     })
+}
+
+/// A connector whose replies end with an error beyond [`REPLY_MAX_BYTES`].
+#[derive(Debug)]
+struct Bounded(SharedHttpConnector);
+
+impl HttpConnector for Bounded {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let reply = self.0.call(request);
+        HttpConnectorFuture::new(async move { Ok(reply.await?.map(bounded)) })
+    }
+}
+
+fn bounded(body: SdkBody) -> SdkBody {
+    SdkBody::from_body_1_x(Limited::new(body, REPLY_MAX_BYTES))
 }

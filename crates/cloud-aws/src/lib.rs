@@ -34,6 +34,7 @@ use crate::signers::Signers;
 
 pub use accounts::{Account, Accounts, AssumedRole};
 pub use clients::LIMITS;
+pub use connections::REPLY_MAX_BYTES;
 pub use credential::{BaseCredential, CredentialSource};
 
 /// The region of calls that are about no other.
