@@ -85,6 +85,22 @@ impl Failures {
         Ok(Delay { time, _turn: turn })
     }
 
+    /// Returns when a peer can try again that has failed too often. Until then nothing that it sends need be looked at.
+    pub fn too_many(&self, peer: Option<IpAddr>) -> Option<Duration> {
+        self.too_many_at(peer, Instant::now())
+    }
+
+    fn too_many_at(&self, peer: Option<IpAddr>, now: Instant) -> Option<Duration> {
+        let of = self.of.lock().unwrap_or_else(PoisonError::into_inner);
+        let peer = peer.map_or(TOGETHER, network);
+        let counted = match of.get(&peer) {
+            None if of.len() >= PEERS_MAX => of.get(&TOGETHER)?,
+            counted => counted?,
+        };
+        let left = WINDOW.checked_sub(now - counted.since)?;
+        (counted.failures >= MOST && !left.is_zero()).then_some(left)
+    }
+
     fn count(&self, peer: Option<IpAddr>, now: Instant) -> Answer {
         let mut of = self.of.lock().unwrap_or_else(PoisonError::into_inner);
         let mut peer = peer.map_or(TOGETHER, network);
@@ -152,10 +168,16 @@ mod tests {
             assert_eq!(wait(), Answer::After(Duration::from_millis(millis)));
         }
         for _ in expected.len()..100 {
+            assert_eq!(failures.too_many_at(ip("10.0.0.1"), now), None);
             assert_eq!(wait(), Answer::After(WAIT_MAX));
         }
+        assert_eq!(failures.too_many_at(ip("10.0.0.1"), now), Some(WINDOW));
+        assert_eq!(failures.too_many_at(ip("10.0.0.2"), now), None);
         assert_eq!(wait(), Answer::TooMany(WINDOW));
         let later = now + Duration::from_secs(59);
+        let left = failures.too_many_at(ip("10.0.0.1"), later);
+        assert_eq!(left, Some(Duration::from_secs(1)));
+        assert_eq!(failures.too_many_at(ip("10.0.0.1"), now + WINDOW), None);
         let again = failures.count(ip("10.0.0.1"), later);
         assert_eq!(again, Answer::TooMany(Duration::from_secs(1)));
         let free = Answer::After(Duration::ZERO);

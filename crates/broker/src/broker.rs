@@ -11,6 +11,7 @@ use ucp_offerings::Offerings;
 use ucp_rates::Limits;
 
 use crate::catalog::Catalog;
+use crate::lately::Lately;
 use crate::platforms::Platforms;
 
 /// What the broker is made of.
@@ -66,6 +67,8 @@ impl std::fmt::Debug for Settings {
 pub(crate) struct Broker {
     pub(crate) parts: Parts,
     pub(crate) settings: Settings,
+    /// Who has signed in lately.
+    pub(crate) lately: Lately,
     /// The catalog of each platform, by its name, once it was asked for.
     catalogs: BTreeMap<String, OnceLock<Catalog>>,
 }
@@ -78,6 +81,7 @@ impl Broker {
             catalogs: catalogs.collect(),
             parts,
             settings,
+            lately: Lately::default(),
         }
     }
 

@@ -9,6 +9,7 @@ mod bodies;
 mod broker;
 mod catalog;
 mod headers;
+mod lately;
 mod limits;
 mod platforms;
 mod problem;

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -34,13 +35,24 @@ pub(crate) async fn signed_in(
     let Some((username, password)) = given else {
         return challenge("Sign in as the platform, by basic authentication.");
     };
+    let peer = request.extensions().get::<Peer>();
+    let peer = peer.map(|peer| peer.0.ip());
+    // Who guesses passwords is not told whether one is right.
+    if let Some(wait) = broker.parts.failures.too_many(peer)
+        && !peer.is_some_and(|peer| broker.lately.has(peer, &username, &password))
+    {
+        drop(request);
+        broker.parts.metrics.login_failed();
+        return too_many(wait);
+    }
     let found = broker.settings.platforms.find(&username, &password);
     let Some(account) = found.map(Arc::clone) else {
-        let peer = request.extensions().get::<Peer>();
-        let peer = peer.map(|peer| peer.0.ip());
         drop(request);
         return refused(&broker, peer).await;
     };
+    if let Some(peer) = peer {
+        broker.lately.note(peer, &username, &password);
+    }
     Span::current().record("caller.name", account.platform.caller());
     request.extensions_mut().insert(Arc::clone(&account));
     let mut response = next.run(request).await;
@@ -79,22 +91,24 @@ async fn refused(broker: &Broker, peer: Option<IpAddr>) -> Response {
             delay.pass().await;
             challenge("The name or the password of the platform is not valid.")
         }
-        // Whoever goes on trying must not fill the logs.
-        Err(wait) => {
-            let seconds = wait.as_secs().max(1);
-            let description = format!(
-                "Too many logins from your address have failed. Correct the password, and try again in {seconds} seconds."
-            );
-            let problem = Problem::new(
-                StatusCode::TOO_MANY_REQUESTS,
-                "TooManyRequests",
-                description,
-            );
-            let mut response = ([(RETRY_AFTER, seconds.to_string())], problem).into_response();
-            response.extensions_mut().insert(OneOfMany);
-            response
-        }
+        Err(wait) => too_many(wait),
     }
+}
+
+/// Whoever goes on trying must not fill the logs.
+fn too_many(wait: Duration) -> Response {
+    let seconds = wait.as_secs().max(1);
+    let description = format!(
+        "Too many logins from your address have failed. Correct the password, and try again in {seconds} seconds."
+    );
+    let problem = Problem::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        "TooManyRequests",
+        description,
+    );
+    let mut response = ([(RETRY_AFTER, seconds.to_string())], problem).into_response();
+    response.extensions_mut().insert(OneOfMany);
+    response
 }
 
 fn challenge(description: &str) -> Response {

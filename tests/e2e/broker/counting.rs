@@ -20,16 +20,20 @@ const MOST: usize = 100;
 
 /// Fails to sign in to the broker, or to ARM.
 async fn fail(world: &World, last: u8, is_platform: bool) -> Reply {
-    let (path, credentials) = match is_platform {
-        true => ("/v2/catalog".to_owned(), "Basic Y2Y6d3Jvbmc="),
-        false => (
-            format!("{GROUP}?api-version=2023-10-01-preview"),
-            "Bearer wrong",
-        ),
-    };
+    match is_platform {
+        true => sign_in(world, last, "/v2/catalog", "Basic Y2Y6d3Jvbmc=").await,
+        false => {
+            let path = format!("{GROUP}?api-version=2023-10-01-preview");
+            sign_in(world, last, &path, "Bearer wrong").await
+        }
+    }
+}
+
+async fn sign_in(world: &World, last: u8, path: &str, credentials: &str) -> Reply {
     let request = Request::get(path)
         .header("host", "localhost")
         .header("authorization", credentials)
+        .header("x-broker-api-version", "2.17")
         .extension(Peer(SocketAddr::from(([192, 0, 2, last], 4_711))));
     let request = request.body(Body::empty()).expect("a request");
     world.send(request).await
@@ -62,6 +66,26 @@ async fn failed_logins_are_slowed_with_those_of_arm() {
     fail(&world, 2, true).await.expect(401);
     assert_eq!(began.elapsed(), Duration::ZERO);
     get(&world, "/v2/catalog").await.expect(200);
+    world.finish().await;
+}
+
+/// Whoever guesses passwords is not told which one is right. A platform behind the same address goes on.
+#[tokio::test(start_paused = true)]
+async fn a_guess_beyond_the_limit_is_not_looked_at() {
+    let world = World::builder().build().await;
+    world.expect_log("many logins from this address fail");
+    let right = headers("cf").remove(0).1;
+    let catalog = async |last: u8| sign_in(&world, last, "/v2/catalog", &right).await;
+    catalog(1).await.expect(200);
+    let guesses = (0..2 * MOST).map(|number| fail(&world, 1 + (number % 2) as u8, true));
+    for reply in futures_util::future::join_all(guesses).await {
+        reply.expect(401);
+    }
+    refused(&catalog(2).await, 429, "TooManyRequests");
+    catalog(1).await.expect(200);
+    refused(&fail(&world, 1, true).await, 429, "TooManyRequests");
+    tokio::time::advance(Duration::from_secs(60)).await;
+    catalog(2).await.expect(200);
     world.finish().await;
 }
 
