@@ -16,14 +16,45 @@ pub struct DeniedType {
     key: String,
 }
 
+/// Types whose resources make others, of whatever type, in AWS: by a template, or as a service of AWS sets up accounts. The resource and
+/// property reference of AWS CloudFormation, by their descriptions.
+const MAKERS: [&str; 11] = [
+    "AWS.CloudFormation/ChangeSet",
+    "AWS.CloudFormation/Stack",
+    "AWS.CloudFormation/StackSet",
+    "AWS.Config/ConformancePack",
+    "AWS.Config/OrganizationConformancePack",
+    "AWS.ControlTower/EnabledBaseline",
+    "AWS.ControlTower/LandingZone",
+    "AWS.LaunchWizard/Deployment",
+    "AWS.SSMQuickSetup/ConfigurationManager",
+    "AWS.ServerlessRepo/Application",
+    "AWS.ServiceCatalog/CloudFormationProvisionedProduct",
+];
+
 impl DeniedType {
     /// Returns whether the scope is that of one of the types.
     pub(crate) fn matches(&self, scope: &Scope) -> bool {
-        let of_service = self.key.ends_with('/');
-        scope.type_key().is_some_and(|given| match of_service {
-            true => given.starts_with(&self.key),
-            false => given == self.key,
-        })
+        scope.type_key().is_some_and(|given| self.is_of(given))
+    }
+
+    fn is_of(&self, key: &str) -> bool {
+        match self.key.ends_with('/') {
+            true => key.starts_with(&self.key),
+            false => key == self.key,
+        }
+    }
+
+    /// Returns the types that are not denied, and whose resources make others in AWS, denied ones too. Nothing if nothing is denied.
+    pub fn ways_around(denied: &[Self]) -> Vec<&'static str> {
+        if denied.is_empty() {
+            return Vec::new();
+        }
+        let is_open = |maker: &&str| {
+            let key = maker.to_ascii_lowercase();
+            !denied.iter().any(|it| it.is_of(&key))
+        };
+        MAKERS.into_iter().filter(is_open).collect()
     }
 }
 
@@ -51,5 +82,27 @@ impl FromStr for DeniedType {
         let key = text.trim_end_matches('*').to_ascii_lowercase();
         let text = text.to_owned();
         Ok(Self { text, key })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_makes_others_is_a_way_around_unless_it_is_denied() {
+        let ways = |denied: &[&str]| {
+            let denied: Vec<DeniedType> = denied.iter().map(|it| it.parse().unwrap()).collect();
+            DeniedType::ways_around(&denied)
+        };
+        assert_eq!(ways(&[]), [""; 0]);
+        assert_eq!(ways(&["AWS.IAM/*"]), MAKERS);
+        let left = ways(&[
+            "AWS.IAM/*",
+            "aws.cloudformation/*",
+            "AWS.Config/ConformancePack",
+        ]);
+        assert_eq!(left.len(), MAKERS.len() - 4);
+        assert_eq!(left[0], "AWS.Config/OrganizationConformancePack");
     }
 }

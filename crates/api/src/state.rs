@@ -33,6 +33,8 @@ pub struct Settings {
     pub allowed_hosts: AllowedHosts,
     /// The path under which planes are served.
     pub path_base: PathBase,
+    /// Whether tokens and passwords travel to the server in clear, as far as it knows.
+    pub in_clear: bool,
     /// The version of the server.
     pub version: Version,
 }

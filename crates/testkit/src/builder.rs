@@ -458,6 +458,7 @@ fn settings(path_base: PathBase, default_tags: DefaultTags, verdict_wait: Durati
             rates: Rates::default(),
             allowed_hosts: AllowedHosts::loopback_and(["front.example".to_owned()]),
             path_base,
+            in_clear: false,
             version: ucp_api::Version {
                 version: "0.0.0".to_owned(),
                 commit: "0123456789abcdef0123456789abcdef01234567".to_owned(),

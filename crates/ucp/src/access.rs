@@ -46,6 +46,9 @@ pub(crate) struct Access {
         requires = "request_header_client_ca"
     )]
     pub(crate) request_header_allowed_names: Vec<String>,
+    /// A proxy in front of the server speaks TLS with clients: what arrives in clear beyond loopback has not come so from them.
+    #[arg(long, env = "UCP_TLS_AT_PROXY", conflicts_with = "tls_cert")]
+    pub(crate) tls_at_proxy: bool,
     #[command(flatten)]
     pub(crate) oidc: Oidc,
     /// Refuse callers that are not known on loopback too. Beyond it they always are.
@@ -75,6 +78,13 @@ impl Access {
             proxies: proxies.map(|_| self.request_header_allowed_names.clone()),
         }
     }
+
+    /// Returns whether tokens and passwords travel in clear to one of the addresses.
+    pub(crate) fn is_in_clear(&self, addresses: &[Option<SocketAddr>]) -> bool {
+        let mut addresses = addresses.iter().flatten();
+        let is_encrypted = self.tls_cert.is_some() || self.tls_at_proxy;
+        !is_encrypted && addresses.any(|address| !is_loopback(*address))
+    }
 }
 
 /// Reads the certificates, if the server speaks TLS.
@@ -100,8 +110,8 @@ pub(crate) fn tls(given: &Access) -> anyhow::Result<Option<Tls>> {
     Tls::read(files).map(Some).context("cannot speak TLS")
 }
 
-/// Warns of what whoever reaches the address can do, or read.
-pub(crate) fn warn(authentication: &Settings, address: SocketAddr, tls: Option<&Tls>) {
+/// Warns of what whoever reaches the address can do.
+pub(crate) fn warn(authentication: &Settings, address: SocketAddr) {
     match (authentication.required, is_loopback(address)) {
         (false, true) => tracing::warn!(
             "callers are not authenticated: whoever reaches this address can change AWS"
@@ -109,10 +119,6 @@ pub(crate) fn warn(authentication: &Settings, address: SocketAddr, tls: Option<&
         (false, false) => tracing::warn!(
             listen.address = %address,
             "INSECURE: callers are not authenticated, and the address is not loopback: whoever reaches it can change AWS"
-        ),
-        (true, false) if tls.is_none() => tracing::warn!(
-            listen.address = %address,
-            "tokens travel in clear to this address, unless a proxy in front of it speaks TLS"
         ),
         (true, _) => {}
     }

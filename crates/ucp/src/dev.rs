@@ -99,6 +99,7 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
         path_base: arguments.path_base,
         listener: Some(listener),
         tls: None,
+        in_clear: !access::is_loopback(arguments.listen),
         broker_listener,
         probe_listener: None,
         works: true,

@@ -63,6 +63,8 @@ pub(crate) struct Node {
     pub(crate) listener: Option<TcpListener>,
     /// What is spoken there, if not HTTP in clear.
     pub(crate) tls: Option<Tls>,
+    /// Whether tokens and passwords travel to it in clear.
+    pub(crate) in_clear: bool,
     /// The listener of the service broker, if it has one of its own.
     pub(crate) broker_listener: Option<TcpListener>,
     /// The listener of the probes, if they have one of their own.
@@ -121,6 +123,7 @@ impl Node {
                 rates: self.clients.rates(),
                 allowed_hosts: self.allowed_hosts,
                 path_base: self.path_base,
+                in_clear: self.in_clear,
                 version: version::of_this_build(),
             },
             broker: self.broker.map(|broker| ucp_broker::Settings {

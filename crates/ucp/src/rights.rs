@@ -20,6 +20,17 @@ pub(crate) struct Rights {
     pub(crate) denied: Vec<DeniedType>,
 }
 
+/// Warns of types that make resources of denied types.
+pub(crate) fn warn(access: &ucp_app::Access) {
+    let ways = DeniedType::ways_around(&access.denied);
+    if !ways.is_empty() {
+        tracing::warn!(
+            types = ways.join(", "),
+            "resources of these types make others in AWS, of denied types too: deny them as well, or deny the calls in the policy of the role"
+        );
+    }
+}
+
 impl Rights {
     /// Adds what the configuration file says.
     pub(crate) fn with(self, grants: Vec<Grant>, denied: Vec<DeniedType>) -> ucp_app::Access {

@@ -12,7 +12,7 @@ use crate::accounts::CREDENTIAL_MAX_AGE;
 use crate::cli::{Role, Serve};
 use crate::config::Config;
 use crate::node::{self, Node};
-use crate::{access, broker, core_dumps, keys, shutdown, types};
+use crate::{access, broker, core_dumps, keys, rights, shutdown, types};
 
 pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
     core_dumps::prevent();
@@ -32,18 +32,29 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         call_timeout: arguments.work.call_timeout,
     };
     let tls = access::tls(&arguments.access)?;
-    let rights = arguments.rights.with(config.grants, config.denied);
+    let granted = arguments.rights.with(config.grants, config.denied);
     let mut authentication = arguments.access.authentication(arguments.listen);
     // Nobody could be told from anybody else.
-    authentication.required |= !rights.grants.is_empty();
+    authentication.required |= !granted.grants.is_empty();
     let listen_url = arguments.database_listen_url.filter(|url| !url.is_empty());
     let opening = open(&arguments.database_url, listen_url.as_deref());
     let store = tokio::select! {
         store = opening => store?.sealed_with(keys::cipher(&sealing)),
         () = shutdown::requested(shutdown.clone()) => return Ok(()),
     };
+    rights::warn(&granted);
+    let serves = arguments.roles.contains(&Role::Api);
+    let api_address = Some(arguments.listen).filter(|_| serves && authentication.required);
+    let broker_address = arguments.broker_listen.or(Some(arguments.listen));
+    let broker_address = broker_address.filter(|_| serves && broker.is_some());
+    let in_clear = arguments.access.is_in_clear(&[api_address, broker_address]);
+    if in_clear {
+        tracing::warn!(
+            "tokens and passwords travel in clear to this server: give it a certificate with --tls-cert, or say with --tls-at-proxy that a proxy in front of it speaks TLS"
+        );
+    }
     let listener = if arguments.roles.contains(&Role::Api) {
-        access::warn(&authentication, arguments.listen, tls.as_ref());
+        access::warn(&authentication, arguments.listen);
         let listener = node::listen(arguments.listen, "--listen").await?;
         tracing::info!(listen.address = %listener.local_addr()?, "listening");
         Some(listener)
@@ -60,8 +71,8 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         }
         None => None,
     };
-    let serves = arguments.roles.contains(&Role::Api) && broker.is_some();
-    let broker_listener = match arguments.broker_listen.filter(|_| serves) {
+    let broker_listen = arguments.broker_listen;
+    let broker_listener = match broker_listen.filter(|_| serves && broker.is_some()) {
         Some(address) => {
             let listener = node::listen(address, "--broker-listen").await?;
             tracing::info!(broker.address = %listener.local_addr()?, "listening for platforms");
@@ -75,7 +86,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         default_tags: config.default_tags,
         pacing: config.pacing,
         roles: Roles::of(&arguments.allowed_roles),
-        access: rights,
+        access: granted,
         broker,
         catalogue,
         schema_source: arguments.schema_source.into(),
@@ -90,6 +101,7 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
         path_base: arguments.path_base,
         listener,
         tls,
+        in_clear,
         broker_listener,
         probe_listener,
         works: arguments.roles.contains(&Role::Worker),

@@ -42,6 +42,11 @@ pub(crate) struct Readiness {
     authentication: Authentication,
     /// The ways in which a caller can be known.
     accepts: Vec<Accepted>,
+    /// Whether tokens and passwords travel to the server in clear: it listens beyond loopback without TLS, and nothing says that a
+    /// proxy speaks it (`--tls-at-proxy`). Absent if not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(value_type = Option<bool>)]
+    in_clear: bool,
     /// Whether the audit records requests.
     audit: AuditStatus,
     /// Why it does not; absent if it does.
@@ -167,6 +172,7 @@ async fn get_readiness(State(api): State<Arc<Api>>) -> (StatusCode, Json<Readine
         status,
         authentication,
         accepts: ways.map(Accepted::from).collect(),
+        in_clear: api.settings.in_clear,
         audit: match trouble {
             Some(_) => AuditStatus::Failing,
             None => AuditStatus::Recording,
