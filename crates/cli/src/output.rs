@@ -6,6 +6,8 @@ use std::io::{self, Write};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
+use ucp_model::ids::is_misleading;
+
 use crate::color;
 use crate::render::{Paper, readable};
 
@@ -54,9 +56,21 @@ pub fn tell(line: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// Prints a value on lines of its own.
+/// Prints a value on lines of its own. Letters that would change how a terminal shows it are escaped, as JSON allows.
 pub(crate) fn print_json(value: &Value) -> io::Result<()> {
-    print(&format!("{value:#}\n"))
+    print(&as_json(value))
+}
+
+fn as_json(value: &Value) -> String {
+    let text = format!("{value:#}\n");
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match is_misleading(letter) && letter != '\n' {
+            true => escaped.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            false => escaped.push(letter),
+        }
+    }
+    escaped
 }
 
 /// Shows what `write` writes: on standard output, or on standard error if the former is for programs.
@@ -87,5 +101,19 @@ pub(crate) fn warn(name: &str, warnings: &Value) {
     for message in messages {
         let line = format!("Warning: {name}: {message}");
         tell(readable(&line));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_steers_no_terminal() {
+        let value = Value::from("a\u{1b}[2J\u{9b}2J\u{202e}\nb é 😀");
+        let text = as_json(&value);
+        assert!(!text.trim_end().contains(is_misleading), "{text:?}");
+        assert!(text.contains("é 😀"), "{text:?}");
+        assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON"), value);
     }
 }

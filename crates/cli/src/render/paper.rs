@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
+use ucp_model::ids::is_misleading;
 
 /// A writer of marked lines, with or without colours.
 #[derive(Debug)]
@@ -100,21 +101,17 @@ impl<W: Write> Paper<W> {
     }
 }
 
-/// Escapes the characters that control a terminal or change the direction of text.
+/// Escapes the characters that control a terminal or change how the text around them is shown.
 pub fn readable(text: &str) -> Cow<'_, str> {
-    if !text.contains(steers) {
+    if !text.contains(is_misleading) {
         return Cow::Borrowed(text);
     }
     let mut readable = String::with_capacity(text.len());
     for letter in text.chars() {
-        match steers(letter) {
+        match is_misleading(letter) {
             true => readable.extend(letter.escape_unicode()),
             false => readable.push(letter),
         }
     }
     Cow::Owned(readable)
-}
-
-fn steers(letter: char) -> bool {
-    letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
