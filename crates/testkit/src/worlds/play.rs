@@ -33,7 +33,7 @@ use crate::{Reply, StoreKind, World};
 
 /// How often all that is due is stepped until a world settles, at most. A type may have days for a create that AWS never ends,
 /// and each poll takes some turns.
-const TURNS_MAX: usize = 200_000;
+const TURNS_MAX: usize = 2_000_000;
 /// How often time passes until a request is answered, at most. That is hours.
 const TICKS_MAX: usize = 5_000;
 /// How many operations a process claims at a time.
@@ -665,7 +665,9 @@ impl<'a> Play<'a> {
                 None => return,
             }
         }
-        panic!("the world does not settle");
+        let now = self.world().clock.now();
+        let calls = self.world().aws.log().len();
+        panic!("the world does not settle until {now}, with {calls} calls to AWS");
     }
 
     /// When the next operation can be claimed or released, in the time of the world.
