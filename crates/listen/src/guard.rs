@@ -1,7 +1,7 @@
 //! Protection against requests from web pages. Any page can post to a server on loopback, so requests from other sites
 //! are refused, and so are unknown values of `Host` (DNS rebinding).
 
-use hyper::header::{HOST, HeaderName, ORIGIN};
+use hyper::header::{HOST, HeaderName, HeaderValue, ORIGIN};
 use hyper::http::uri::Authority;
 use hyper::{HeaderMap, Uri};
 
@@ -10,6 +10,8 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stranger {
+    /// It has several `Host` headers, or one with a user name. RFC 9110, section 7.2: servers must not serve it.
+    NoHost,
     /// Its `Host` is not allowed.
     OtherHost,
     /// It comes from a page of another site.
@@ -22,6 +24,9 @@ impl Stranger {
     /// Says why, in a sentence.
     pub fn message(self) -> &'static str {
         match self {
+            Self::NoHost => {
+                "The request has several Host headers, or one that is not a host with a port. Send one: the host and the port of the server."
+            }
             Self::OtherHost => {
                 "The Host header names a host that is not allowed. Start ucp with --allowed-host to allow it."
             }
@@ -69,6 +74,10 @@ impl AllowedHosts {
     /// Returns why a request with these headers is refused: it comes from another site, or goes to a host that is not
     /// allowed.
     pub fn objection(&self, headers: &HeaderMap) -> Option<Stranger> {
+        let given: Vec<&HeaderValue> = headers.get_all(&HOST).iter().collect();
+        if given.len() > 1 || given.iter().any(|host| host.as_bytes().contains(&b'@')) {
+            return Some(Stranger::NoHost);
+        }
         let host = text(headers, &HOST).and_then(|host| host.parse::<Authority>().ok());
         let Some(host) = host.filter(|host| self.allow(host)) else {
             return Some(Stranger::OtherHost);
@@ -94,19 +103,32 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use hyper::header::HeaderValue;
-
     use super::*;
 
-    fn refused(headers: &[(&'static str, &'static str)]) -> bool {
+    fn objection(headers: &[(&'static str, &'static str)]) -> Option<Stranger> {
         let allowed = AllowedHosts::loopback_and(["ucp.example".to_owned()]);
-        let headers = headers.iter().map(|(name, value)| {
-            (
-                HeaderName::from_static(name),
-                HeaderValue::from_static(value),
-            )
-        });
-        allowed.objection(&headers.collect()).is_some()
+        let mut given = HeaderMap::new();
+        for (name, value) in headers {
+            given.append(*name, HeaderValue::from_static(value));
+        }
+        allowed.objection(&given)
+    }
+
+    fn refused(headers: &[(&'static str, &'static str)]) -> bool {
+        objection(headers).is_some()
+    }
+
+    #[test]
+    fn a_request_has_one_host_without_a_user() {
+        let own = ("host", "localhost:8787");
+        for headers in [
+            &[own, own][..],
+            &[("host", "evil.example"), own],
+            &[("host", "localhost@evil.example")],
+            &[("host", "evil.example@localhost:8787")],
+        ] {
+            assert_eq!(objection(headers), Some(Stranger::NoHost), "{headers:?}");
+        }
     }
 
     #[test]
