@@ -1,5 +1,6 @@
 //! `UCP_PAUSE_AT=<crash point>`, or `<crash point>#2` for its second occurrence: logs that the point is reached and
-//! blocks, so that a test can kill the process.
+//! blocks, so that a test can kill the process. Debug builds have it, and those with the feature `pause`: whoever sets the environment of a
+//! server must not be able to stop it in the middle.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,7 +32,8 @@ impl Observer for PauseAt {
 
 /// Returns a process that pauses, if `UCP_PAUSE_AT` is set.
 pub(crate) fn asked_for() -> anyhow::Result<Option<Arc<Process>>> {
-    let Ok(point) = std::env::var("UCP_PAUSE_AT") else {
+    let has_it = cfg!(any(debug_assertions, feature = "pause"));
+    let Some(point) = std::env::var("UCP_PAUSE_AT").ok().filter(|_| has_it) else {
         return Ok(None);
     };
     let turn: CrashTurn = point

@@ -25,7 +25,7 @@ pub(crate) fn warn(access: &ucp_app::Access) {
     let ways = DeniedType::ways_around(&access.denied);
     if !ways.is_empty() {
         tracing::warn!(
-            types = ways.join(", "),
+            denied.passed_by = ways.join(", "),
             "resources of these types make others in AWS, of denied types too: deny them as well, or deny the calls in the policy of the role"
         );
     }

@@ -151,9 +151,9 @@ mod tests {
     const WORDS: &str = "a\u{1b}[2Jb\u{9b}2Jc\u{202e}d\ne";
 
     fn log() {
-        let span = tracing::info_span!("step", of = WORDS);
+        let span = tracing::info_span!("step", caller.name = WORDS);
         let _entered = span.enter();
-        tracing::warn!(error = %WORDS, said = WORDS, "AWS said {WORDS}");
+        tracing::warn!(error = %WORDS, caller.name = WORDS, "AWS said {WORDS}");
     }
 
     fn has_none(line: &str) {
@@ -178,6 +178,6 @@ mod tests {
         has_none(&lines.text());
         let event: serde_json::Value = serde_json::from_str(&lines.text()).unwrap();
         assert_eq!(event["error"], WORDS);
-        assert_eq!(event["span"]["of"], WORDS);
+        assert_eq!(event["span"]["caller.name"], WORDS);
     }
 }
