@@ -83,6 +83,11 @@ async fn a_group_is_patched_by_key(world: &World) {
         json!({"defaultTags": {"team": "net"}})
     );
     assert_eq!(patched.body["tags"], json!({"a": "1", "c": "3"}));
+    for tags in [json!({"k\u{202e}": "v"}), json!({"k": "v\u{9b}"})] {
+        patch(json!({"tags": tags})).await.expect(400);
+        let defaults = json!({"properties": {"defaultTags": tags}});
+        patch(defaults).await.expect(400);
+    }
     let patched = patch(json!({"tags": null, "properties": null}))
         .await
         .expect(200);

@@ -333,9 +333,15 @@ async fn a_plan_is_approved_or_rejected(world: &World) {
     assert_eq!(late.code(), "Conflict");
     let used = carry_out(world, LOGS, &id).await.expect(409);
     assert_eq!(used.code(), "Conflict");
-    let long = json!({"fingerprint": fingerprint, "comment": "x".repeat(1_025)});
-    let long = call(world, "POST", &format!("{}/:approve", path(&id)), long).await;
-    long.expect(400);
+    for comment in [
+        "x".repeat(1_025),
+        "a\u{1b}[2J".to_owned(),
+        "\u{202e}b".to_owned(),
+    ] {
+        let body = json!({"fingerprint": fingerprint, "comment": comment});
+        let refused = call(world, "POST", &format!("{}/:approve", path(&id)), body).await;
+        assert!(refused.expect(400).text.contains("/comment"));
+    }
 }
 
 #[apply(on_every_store)]

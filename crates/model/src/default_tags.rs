@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
 
 use crate::Mark;
+use crate::excerpt::excerpt;
+use crate::ids::is_misleading;
 
 /// The maximum number of tags, and of default tags, of a request or a group: what AWS accepts on one resource.
 pub const MAX_TAGS: usize = 50;
@@ -47,6 +49,9 @@ pub enum TagError {
     /// The key is that of the [mark](Mark) of a reference.
     #[error("`{0}` is the tag with which ucp marks what it creates; leave it out")]
     Mark(String),
+    /// The key or the value has a letter that changes how the text around it is shown.
+    #[error("the tag `{0}` has a control character, or one that changes the direction of text")]
+    Letters(String),
     /// The value of this key is too long.
     #[error("the value of the tag `{0}` is longer than {max} characters", max = TAG_VALUE_MAX_CHARS)]
     Value(String),
@@ -62,6 +67,9 @@ pub fn valid_tag(key: &str, value: &str) -> Result<(), TagError> {
     }
     if Mark::is_key(key) {
         return Err(TagError::Mark(key.to_owned()));
+    }
+    if key.contains(is_misleading) || value.contains(is_misleading) {
+        return Err(TagError::Letters(excerpt(key)));
     }
     if value.chars().count() > TAG_VALUE_MAX_CHARS {
         return Err(TagError::Value(key.to_owned()));
@@ -101,6 +109,15 @@ mod tests {
         }
         for key in ["ucp:reference", "UCP:Reference"] {
             assert!(matches!(valid_tag(key, ""), Err(TagError::Mark(_))));
+        }
+        for letter in ["\u{1b}", "\u{9b}", "\n", "\u{202e}", "\u{2066}"] {
+            for (key, value) in [(letter, ""), ("k", letter)] {
+                let refused = valid_tag(key, value);
+                assert!(
+                    matches!(refused, Err(TagError::Letters(_))),
+                    "{key:?} {value:?}"
+                );
+            }
         }
         let long = "v".repeat(TAG_VALUE_MAX_CHARS + 1);
         assert_eq!(valid_tag("k", &long), Err(TagError::Value("k".to_owned())));

@@ -305,7 +305,7 @@ fn tags(tags: Tags) -> Result<BTreeMap<String, String>, Wrong> {
     for (key, value) in tags {
         match valid_tag(key.get_ref(), value.get_ref()) {
             Ok(()) => checked.insert(key.into_inner(), value.into_inner()),
-            Err(error @ (TagError::Key(_) | TagError::Mark(_))) => {
+            Err(error @ (TagError::Key(_) | TagError::Mark(_) | TagError::Letters(_))) => {
                 return wrong(key.span(), error.to_string());
             }
             Err(error @ TagError::Value(_)) => return wrong(value.span(), error.to_string()),

@@ -12,7 +12,7 @@ use crate::path::PlanPath;
 use crate::problem::Problem;
 use crate::router::router;
 use crate::state::Api;
-use crate::wire::{COMMENT_MAX_CHARS, ErrorResponse, PlanBody, PlanReviewRequest};
+use crate::wire::{ErrorResponse, PlanBody, PlanReviewRequest};
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
@@ -86,10 +86,8 @@ async fn review(
 ) -> Result<Json<PlanBody>, Problem> {
     let id = plan_id(path)?;
     let request = body.read_without_plan::<PlanReviewRequest>()?;
-    if !request.is_short_enough() {
-        return Err(Problem::bad_request(format!(
-            "/comment: may have {COMMENT_MAX_CHARS} characters."
-        )));
+    if let Some(objection) = request.objection() {
+        return Err(Problem::bad_request(objection));
     }
     let review = request.review(verdict);
     let reviewed = api

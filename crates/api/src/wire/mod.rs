@@ -38,7 +38,7 @@ pub(crate) use self::list::{
 pub(crate) use self::operations::{ImportResult, OperationStatus};
 pub(crate) use self::planes::SETTINGS_MAX_BYTES;
 pub(crate) use self::planes::{PlaneBody, PutPlaneRequest};
-pub(crate) use self::plans::{COMMENT_MAX_CHARS, PlanBody, PlanReviewRequest};
+pub(crate) use self::plans::{PlanBody, PlanReviewRequest};
 pub(crate) use self::refactor_requests::{EVENT_ID_MAX_CHARS, EVENT_MOVES_MAX, EVENTS_MAX};
 pub(crate) use self::refactor_requests::{RefactorRequest, SeenRefactor};
 pub(crate) use self::refactors::RefactorBody;

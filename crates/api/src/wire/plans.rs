@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use ucp_app::{PlanReview, ShownPlan};
+use ucp_model::ids::is_misleading;
 use ucp_model::{Approval, KeptPlan, ReviewVerdict, Timestamp};
 use utoipa::ToSchema;
 
@@ -18,13 +19,20 @@ pub(crate) struct PlanReviewRequest {
 }
 
 /// The longest comment.
-pub(crate) const COMMENT_MAX_CHARS: usize = 1_024;
+const COMMENT_MAX_CHARS: usize = 1_024;
 
 impl PlanReviewRequest {
-    /// Returns whether the comment is not too long.
-    pub(crate) fn is_short_enough(&self) -> bool {
+    /// Returns what is wrong with the comment.
+    pub(crate) fn objection(&self) -> Option<String> {
         let comment = self.comment.as_deref().unwrap_or_default();
-        comment.chars().count() <= COMMENT_MAX_CHARS
+        let steers = |letter: char| is_misleading(letter) && !matches!(letter, '\n' | '\t');
+        if comment.contains(steers) {
+            let what =
+                "has a control character, or one that changes the direction of text. Take it out.";
+            return Some(format!("/comment: {what}"));
+        }
+        let is_longer = comment.chars().nth(COMMENT_MAX_CHARS).is_some();
+        is_longer.then(|| format!("/comment: may have {COMMENT_MAX_CHARS} characters."))
     }
 
     /// Converts the request to the app's type.

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use ucp_model::ids::is_misleading;
 use ucp_model::{MAX_TAGS, TAG_VALUE_MAX_CHARS, excerpt};
 
 use crate::validation::Violations;
@@ -42,6 +43,12 @@ pub(super) fn judge_tags(
             violations.property(
                 &path,
                 &format!("has a key of more than {key_max} characters"),
+            );
+        }
+        if key.contains(is_misleading) || value.contains(is_misleading) {
+            violations.property(
+                &path,
+                "has a control character, or one that changes the direction of text",
             );
         }
         if is_longer(value, TAG_VALUE_MAX_CHARS) {
