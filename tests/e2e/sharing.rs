@@ -889,6 +889,29 @@ async fn what_a_set_declares_lives_although_it_is_given_up_meanwhile(world: &Wor
     world.put(BUCKET, "a", bucket()).await.expect(200);
 }
 
+/// What is put in its place is another resource, so nobody declares it.
+#[apply(on_every_store)]
+async fn what_a_set_replaces_under_one_alias_and_gives_up_under_another_is_deleted(world: &World) {
+    const VPC: &str = "AWS.EC2/VPC";
+    let scope = format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}");
+    let block = |block: &str| json!({ "CidrBlock": block });
+    world.put_and_settle(VPC, "d", block("10.0.0.0/16")).await;
+    let old = world.live("AWS::EC2::VPC").remove(0);
+    let import = json!({"trackedBy": tracked_by(VPC, "p"), "primaryIdentifier": old});
+    world.post(VPC, "import", &import).await.expect(201);
+    let set = json!({"scope": scope, "mode": "Complete", "onShared": "release", "resources": [
+        {"alias": "p", "type": VPC, "properties": block("10.1.0.0/16"), "replacementPolicy": "createBeforeDelete"}]});
+    let path = format!("{GROUP}/:apply?{API_VERSION}");
+    let reply = world
+        .call_until_settled("POST", &path, &set.to_string())
+        .await;
+    world.settle().await;
+    let status = world.status(&reply.expect(202)).await;
+    assert_eq!(status["status"], "Succeeded", "{status}");
+    let live = world.live("AWS::EC2::VPC");
+    assert!(live.len() == 1 && live[0] != old, "{live:?}");
+}
+
 /// AWS shows some resources under several types, and has some names once for all regions.
 #[apply(on_every_store)]
 async fn a_set_does_not_delete_what_it_declares_as_another_type(world: &World) {

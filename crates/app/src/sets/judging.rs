@@ -745,9 +745,16 @@ fn one_for_each(members: &[JudgedMember]) -> Vec<Detail> {
     details
 }
 
-/// Notes which members give up what another one declares.
+/// Notes which members give up what another one declares. What a put may replace by a resource that AWS names does not count.
 fn note_declared(members: &mut [JudgedMember]) {
-    let used = members.iter().flat_map(|member| {
+    let stays = |member: &&JudgedMember| match &member.goal {
+        JudgedGoal::Put(put) => {
+            let may_replace = put.options.replacement_policy != ReplacementPolicy::Refuse;
+            member.declared.is_some() || !may_replace
+        }
+        JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => false,
+    };
+    let used = members.iter().filter(stays).flat_map(|member| {
         let uses = uses(member).into_iter();
         uses.map(|(used, name)| (used, member.key_of(name)))
     });

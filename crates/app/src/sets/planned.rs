@@ -288,6 +288,8 @@ impl App {
             // What moves is compared with the state that it was planned for.
             let given_member = ApplyMember {
                 moved_from: planned.moved_from.clone(),
+                // Plans of earlier versions do not say it.
+                is_declared: planned.is_declared,
                 ..super::apply::applied(given, false)
             };
             let given_declared = self.declared_member(given, &judged.group);

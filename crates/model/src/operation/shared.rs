@@ -30,7 +30,7 @@ impl ResourceWork {
         };
         let what = match self.kind {
             Kind::Put => "the resource that was replaced",
-            Kind::Delete | Kind::Import | Kind::Resolve => "the resource",
+            Kind::Delete | Kind::Import | Kind::Resolve => "the resource, or its set declares it",
         };
         let target = left.map(|identifier| Target {
             scope: &self.scope,

@@ -103,7 +103,8 @@ pub fn share(operation: &mut Operation, others: &Others) {
                 WhenShared::ForgetElsewhere => own != Some(other.group.key()),
                 WhenShared::Refuse | WhenShared::RefuseElsewhere | WhenShared::Delete => false,
             };
-            if others.references.iter().any(counts) {
+            let is_shared = others.references.iter().any(counts);
+            if is_shared || work.forgets && work.was_owned {
                 work.forgets = true;
                 let warning = work.giving_up(work.identifier.as_ref());
                 work.warnings.push(warning);
