@@ -13,8 +13,7 @@ use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use aws_smithy_types::body::SdkBody;
 use http_body_util::Limited;
 
-/// The longest reply of AWS that is read, in bytes. A page of a list has 100 models, and a model that is put at most 262,144
-/// characters; who plays AWS may answer without an end.
+/// The longest reply of AWS that is read, in bytes. Who plays AWS may answer without an end.
 pub const REPLY_MAX_BYTES: usize = 16 << 20;
 
 /// Returns what the SDK would make for each client, with bounded replies.

@@ -165,9 +165,10 @@ async fn tell<I: AsyncWrite + Unpin>(mut stream: I, reply: &str) {
 }
 
 /// Makes requests alike, whichever form they have. If the URI has a host, `Host` does not count (RFC 9112, section 3.2.2; RFC
-/// 9113, section 8.3.1), and the rest of the URI is as without one.
+/// 9113, section 8.3.1), and the rest of the URI is as without one. Several of them stay, to be refused (RFC 9112, section 3.2).
 fn normal<B>(mut request: Request<B>) -> Request<B> {
-    if let Some(authority) = request.uri().authority()
+    let has_several = request.headers().get_all(HOST).iter().nth(1).is_some();
+    if let Some(authority) = request.uri().authority().filter(|_| !has_several)
         && let Ok(host) = authority.as_str().parse()
     {
         request.headers_mut().insert(HOST, host);

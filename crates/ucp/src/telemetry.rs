@@ -69,6 +69,8 @@ fn fields() -> impl for<'w> FormatFields<'w> + Send + Sync + 'static {
     let write = |writer: &mut Writer<'_>, field: &Field, value: &dyn text::Debug| {
         match (field.name(), writer.has_ansi_escapes()) {
             ("message", _) => {}
+            // What a line of the crate `log` has been, which it has said already.
+            (name, _) if name.starts_with("log.") => return Ok(()),
             (name, true) => write!(writer, "\x1b[3m{name}\x1b[0m\x1b[2m=\x1b[0m")?,
             (name, false) => write!(writer, "{name}=")?,
         }
