@@ -3,7 +3,7 @@
 use crate::grant::{Grant, Subject};
 
 /// The name of callers without credentials.
-pub const ANONYMOUS: &str = "anonymous";
+pub use ucp_model::ANONYMOUS;
 
 /// What the names of tokens begin with.
 pub const TOKEN_PREFIX: &str = "token:";

@@ -9,7 +9,7 @@ use ucp_access::{Right, Scope};
 use ucp_look::{PlanContent, PlanRead, PlannedMember, stale};
 use ucp_model::{
     Approval, Course, Detail, Entropy, ErrorCode, Failure, GroupId, KeptPlan, NotReviewed, PlanId,
-    PlanUse, Review, ReviewVerdict, Timestamp, TypeName, Warning,
+    PlanPolicy, PlanUse, Review, ReviewVerdict, Timestamp, TypeName, Warning,
 };
 use ucp_seal::{AssociatedData, Keys};
 use ucp_store::{Reviewed, Sealed, StoredPlan};
@@ -148,7 +148,12 @@ impl App {
         };
         let action = format!("System.Resources/plans/{verb}/action");
         match &plan.group {
-            Some(group) => caller.judge_group(Right::Approve, group, &action)?,
+            Some(group) => {
+                caller.judge_group(Right::Approve, group, &action)?;
+                if review.verdict == ReviewVerdict::Approve && !plan.is_of_another(&caller.name) {
+                    self.judge_self_approval(group).await?;
+                }
+            }
             None => {
                 for change in &changes {
                     let scope = Scope::resource_type(&change.scope, &change.type_name);
@@ -177,6 +182,18 @@ impl App {
                 changes,
             }),
             Reviewed::Refused(refused) => Err(not_reviewed(refused, &review)),
+        }
+    }
+
+    /// Refuses the approval of a plan by who asked for it, if its group has no `selfApproval`.
+    async fn judge_self_approval(&self, group: &GroupId) -> Result<(), Rejection> {
+        match self.policy_of(group).await? {
+            PlanPolicy::ApprovedByAnother => {
+                let message = "The resource group takes only changes whose plan another caller has approved than who asked for it. Let somebody else approve it who signs in.";
+                let failure = Failure::new(ErrorCode::Conflict, message);
+                Err(Rejection::Conflict(failure))
+            }
+            PlanPolicy::Optional | PlanPolicy::Required | PlanPolicy::Approved => Ok(()),
         }
     }
 

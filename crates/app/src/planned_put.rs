@@ -104,7 +104,21 @@ impl App {
         }
         let now = self.referred_now(declared, plan).await?;
         let planned = Value::Object(resolved.clone());
-        Ok(members(known_by_now(&planned, &now)))
+        let known = known_by_now(&planned, &now);
+        // The author would choose what AWS does not show yet.
+        match holds_unknown(&known) && self.is_pinned(plan).await? {
+            true => Err(not_made()),
+            false => Ok(members(known)),
+        }
+    }
+
+    /// Returns whether all values of the plan must be those that somebody approves: it is approved, or must be before it is used.
+    async fn is_pinned(&self, plan: &PlanInHand) -> Result<bool, Rejection> {
+        Ok(plan.plan.is_approved()
+            || match &plan.plan.group {
+                Some(group) => self.policy_of(group).await?.needs_approval(),
+                None => false,
+            })
     }
 
     /// Returns what was declared of a member, all of which must be known by now.
@@ -131,7 +145,7 @@ impl App {
         let properties = Value::Object(declared.properties.clone());
         let deadline = Instant::now() + LOOKING_TIME;
         let seen = self.referred(&properties, deadline).await?;
-        if plan.plan.is_approved() {
+        if self.is_pinned(plan).await? {
             self.judge_made(&properties, &seen, plan).await?;
         }
         let resolved = resolve(&properties, |link| crate::sets::value_of(&seen, link));
@@ -162,16 +176,17 @@ impl App {
                 continue;
             };
             let stands = seen.get(&key).map(|seen| &seen.identifier);
-            match &member.step {
-                PlannedStep::Create | PlannedStep::Replace => {
-                    let maker = plan.carried_out_by(index).ok_or_else(not_made)?;
-                    makers.insert(maker, stands);
-                }
-                PlannedStep::Update | PlannedStep::Nothing | PlannedStep::Delete => {
-                    if stands != member.identifier.as_ref() {
-                        return Err(not_made());
-                    }
-                }
+            // An update may have AWS assign values anew.
+            let is_made = match &member.step {
+                PlannedStep::Create | PlannedStep::Replace => true,
+                PlannedStep::Update => member.planned.as_ref().is_some_and(holds_unknown),
+                PlannedStep::Nothing | PlannedStep::Delete => false,
+            };
+            if is_made {
+                let maker = plan.carried_out_by(index).ok_or_else(not_made)?;
+                makers.insert(maker, stands);
+            } else if stands != member.identifier.as_ref() {
+                return Err(not_made());
             }
         }
         let ids: Vec<OperationId> = makers.keys().copied().collect();

@@ -224,7 +224,7 @@ impl From<ucp_store::Error> for Rejection {
                 Rejection::Conflict(Failure::new(ErrorCode::PlanRequired, message))
             }
             ucp_store::Error::ApprovalRequired => {
-                let message = "The resource group takes only changes whose plan was approved, and this one was not. Let an approver approve it.";
+                let message = "The resource group takes only changes whose plan was approved, and this one was not. Let an approver approve it; another one than who asked for it, if the group has selfApproval false.";
                 Rejection::Conflict(Failure::new(ErrorCode::ApprovalRequired, message))
             }
             ucp_store::Error::PolicyElsewhere(policy) => {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_look::{LiveBasis, PlanBasis, PlannedMember, PlannedStep};
 use ucp_model::operation::{Kind, OnShared, Options, Presence};
-use ucp_model::{Failure, Fault, Identifier, PlanPolicy, Reference, Scope, Warning};
+use ucp_model::{Failure, Fault, Identifier, Reference, Scope, Warning};
 use ucp_plan::{Action, Known, Plan, deltas, settled};
 use ucp_schema::{IdentifierOutcome, ResourceSchema, unknown_pointers};
 
@@ -78,7 +78,7 @@ impl App {
         });
         change.withhold(left_open(&Value::Object(put.properties.clone()), |_| false));
         if let (None, Some(failure), Some(id)) = (&error, change.unapprovable(), &change.tracked_by)
-            && self.policy_of(&id.group).await? == PlanPolicy::Approved
+            && self.policy_of(&id.group).await?.needs_approval()
         {
             error = Some(failure);
         }

@@ -85,8 +85,14 @@ pub(crate) fn judge_shown(
 impl DeclaredPlan {
     /// Returns the values that it leaves open.
     pub(crate) fn left_open(&self) -> impl Iterator<Item = Detail> {
-        let members = self.declarations.members.iter().flatten();
-        members.flat_map(|member| {
+        let members = self.declarations.members.iter().enumerate();
+        members.flat_map(|(index, member)| {
+            let application = self.application.as_ref();
+            let name = application.and_then(|application| application.members.get(index));
+            let name = name.map_or("", |member| member.symbolic_name.as_str());
+            let Some(member) = member else {
+                return Vec::new();
+            };
             let properties = member.properties.iter();
             let places = properties.flat_map(|(name, value)| {
                 let above = ucp_model::pointer::join("", name);
@@ -96,7 +102,7 @@ impl DeclaredPlan {
                     .map(move |place| format!("{above}{place}"))
             });
             let places: Vec<String> = places.collect();
-            withheld_at("", &places).collect::<Vec<_>>()
+            withheld_at(name, &places).collect::<Vec<_>>()
         })
     }
 }

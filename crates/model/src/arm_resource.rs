@@ -80,6 +80,9 @@ pub struct GroupBody {
     /// Which changes it takes, if anybody has said so. A PUT that does not say so leaves it as it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan_policy: Option<PlanPolicy>,
+    /// Whether who has asked for a plan may approve it, if anybody has said so. A PUT that does not say so leaves it as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub self_approval: Option<bool>,
     /// The operation that is deleting the group, if any. Meanwhile nothing else may change the group or its references.
     /// No PUT sets it.
     #[serde(skip)]
@@ -89,7 +92,11 @@ pub struct GroupBody {
 impl GroupBody {
     /// Returns which changes it takes.
     pub fn policy(&self) -> PlanPolicy {
-        self.plan_policy.unwrap_or_default()
+        let policy = self.plan_policy.unwrap_or_default();
+        match policy == PlanPolicy::Approved && self.self_approval == Some(false) {
+            true => PlanPolicy::ApprovedByAnother,
+            false => policy,
+        }
     }
 }
 
@@ -104,9 +111,18 @@ pub enum PlanPolicy {
     Required,
     /// Those whose plan was approved.
     Approved,
+    /// Those whose plan another caller has approved than who asked for it. It is [`Approved`](Self::Approved) of a group without
+    /// [`GroupBody::self_approval`], and is not stored.
+    #[serde(skip)]
+    ApprovedByAnother,
 }
 
 impl PlanPolicy {
+    /// Returns whether it takes only changes that somebody has approved.
+    pub fn needs_approval(&self) -> bool {
+        *self >= PlanPolicy::Approved
+    }
+
     /// Returns whether it takes all changes.
     pub fn is_optional(&self) -> bool {
         *self == PlanPolicy::Optional

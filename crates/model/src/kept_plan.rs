@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Ended, ErrorCode, Failure, GroupId, OperationId, PlanId, Timestamp};
 
+/// The name of callers without one.
+pub const ANONYMOUS: &str = "anonymous";
+
 /// How many callers may approve a plan.
 pub const APPROVALS_MAX: usize = 100;
 
@@ -295,6 +298,18 @@ impl KeptPlan {
         !self.course.approvals.is_empty() && self.course.rejection.is_none()
     }
 
+    /// Returns whether another caller than who asked for it has approved it, and nobody has rejected it. Callers without a name are no
+    /// others.
+    pub fn is_approved_by_another(&self) -> bool {
+        let mut approvals = self.course.approvals.iter();
+        approvals.any(|approval| self.is_of_another(&approval.by)) && self.is_approved()
+    }
+
+    /// Returns whether a caller is known to be another one than who asked for it.
+    pub fn is_of_another(&self, caller: &str) -> bool {
+        caller != self.created_by && caller != ANONYMOUS
+    }
+
     /// Refuses a use of the plan, or of a member of it, at a time. Each member is used once, whatever becomes of the others.
     pub fn judge_use(&self, member: Option<usize>, now: Timestamp) -> Result<(), PlanRefusal> {
         let Course {
@@ -436,6 +451,22 @@ mod tests {
         assert_eq!(approved.status(at(99)), PlanStatus::Approved);
         assert_eq!(approved.status(at(100)), PlanStatus::Expired);
         assert_eq!(approved.over_at(), Some(at(100)));
+    }
+
+    #[test]
+    fn who_asks_for_a_plan_and_who_has_no_name_is_no_other() {
+        let mut plan = plan();
+        for (by, is_by_another) in [("ann", false), (ANONYMOUS, false), ("bob", true)] {
+            plan = plan
+                .reviewed(&review(ReviewVerdict::Approve, by, 1))
+                .unwrap();
+            assert!(plan.is_approved());
+            assert_eq!(plan.is_approved_by_another(), is_by_another, "{by}");
+        }
+        let rejected = plan
+            .reviewed(&review(ReviewVerdict::Reject, "cy", 2))
+            .unwrap();
+        assert!(!rejected.is_approved_by_another());
     }
 
     #[test]

@@ -61,8 +61,8 @@ pub use ids::{
     RoleAssignmentId, Scope, Target, TypeName,
 };
 pub use kept_plan::{
-    APPROVALS_MAX, Approval, Course, KeptPlan, NotReviewed, PlanRefusal, PlanStatus, PlanUse,
-    Review, ReviewVerdict, Use, UseEnd,
+    ANONYMOUS, APPROVALS_MAX, Approval, Course, KeptPlan, NotReviewed, PlanRefusal, PlanStatus,
+    PlanUse, Review, ReviewVerdict, Use, UseEnd,
 };
 pub use leftover::{Leftover, LeftoverId, LeftoverReason, NewLeftover, Register, UnknownCreate};
 pub use limit::{Beyond, Limit, Most, Place};

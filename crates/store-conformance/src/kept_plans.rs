@@ -371,6 +371,46 @@ pub async fn an_apply_uses_the_whole_plan(store: Engine) {
     assert_eq!(status(&store, 9, 31).await, PlanStatus::Applied);
 }
 
+/// Who has asked for a plan, and callers without a name, approve nothing where the group says so. Without that it is one approval as any.
+pub async fn another_caller_approves_where_the_group_says_so(store: Engine) {
+    with_group(&store, "rg").await;
+    keep(&store, &plan(1)).await;
+    let update = async |self_approval, keeps_plan_policy| {
+        let update = GroupUpdate {
+            plan_policy: Some(PlanPolicy::Approved),
+            self_approval,
+            ..GroupUpdate::default()
+        };
+        let precondition = Precondition {
+            keeps_plan_policy,
+            ..Precondition::NONE
+        };
+        let id = group("rg");
+        let update = store.update_resource_group(&id, update, &precondition, at(1));
+        update.await.map(|written| written.after.body.policy())
+    };
+    let strictest = update(Some(false), true).await.unwrap();
+    assert_eq!(strictest, PlanPolicy::ApprovedByAnother);
+    assert_eq!(update(None, true).await.unwrap(), strictest, "it is kept");
+    let planned = under(put(2, "a"), plan_id(1), None);
+    for by in ["ann", ucp_model::ANONYMOUS] {
+        let mut own = review(ReviewVerdict::Approve, 1);
+        own.approval.by = by.to_owned();
+        store.review_plan(plan_id(1), &own).await.unwrap();
+        refused!(
+            store.accept_operation(planned.clone()),
+            Error::ApprovalRequired
+        );
+    }
+    refused!(update(Some(true), true), Error::PolicyLowered);
+    let lowered = update(Some(true), false).await.unwrap();
+    assert_eq!(lowered, PlanPolicy::Approved);
+    update(Some(false), false).await.unwrap();
+    let approve = review(ReviewVerdict::Approve, 1);
+    store.review_plan(plan_id(1), &approve).await.unwrap();
+    accept(&store, planned).await;
+}
+
 /// The policy of a group is judged with the operation.
 pub async fn a_group_takes_what_its_policy_says(store: Engine) {
     with_group(&store, "rg").await;

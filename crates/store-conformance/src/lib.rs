@@ -236,6 +236,7 @@ macro_rules! conformance {
                 a_failed_member_is_in_nobody_elses_way
                 an_apply_uses_the_whole_plan
                 a_group_takes_what_its_policy_says
+                another_caller_approves_where_the_group_says_so
                 a_policy_keeps_references
                 what_a_policy_protects_is_given_up_only_as_approved
                 a_policy_holds_for_the_resource

@@ -51,6 +51,8 @@ pub struct GroupUpdate {
     pub default_tags: TagsUpdate,
     /// Which changes it takes from now on; `None` keeps that.
     pub plan_policy: Option<PlanPolicy>,
+    /// Whether who has asked for a plan may approve it; `None` to leave it as it is.
+    pub self_approval: Option<bool>,
 }
 
 /// A change of tags.

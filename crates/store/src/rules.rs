@@ -63,9 +63,11 @@ pub fn put_group(
     now: Timestamp,
 ) -> Result<ResourceGroup, Error> {
     let said = current.and_then(|current| current.body.plan_policy);
+    let self_approval = current.and_then(|current| current.body.self_approval);
     let new = NewResourceGroup {
         body: GroupBody {
             plan_policy: new.body.plan_policy.or(said),
+            self_approval: new.body.self_approval.or(self_approval),
             ..new.body
         },
         ..new
@@ -99,6 +101,7 @@ pub fn update_group(
                 .default_tags
                 .applied_to(current.body.default_tags.clone()),
             plan_policy: update.plan_policy,
+            self_approval: update.self_approval,
             deletion: None,
         },
     };
@@ -562,7 +565,9 @@ pub fn supersedes(work: &ResourceWork, finish: &FinishOperation) -> bool {
 /// Returns the reference as it owns nothing any more, since there is another resource of that identifier by now: the operation has made
 /// it, or the one that was owned bore the mark of its owner. `None` while an operation works on it.
 pub fn superseded(owner: Reference, work: &ResourceWork, now: Timestamp) -> Option<Reference> {
-    let is_other = work.created || owner.marked && !owner.told_to_own;
+    let target = |target: Target<'_>| target.key();
+    let is_same = owner.owned && owner.target().map(target) == work.target().map(target);
+    let is_other = is_same && (work.created || owner.marked && !owner.told_to_own);
     let disowned = ReferenceUpdate {
         owned: Some(false),
         ..ReferenceUpdate::default()

@@ -343,6 +343,75 @@ async fn only_who_may_approve_lowers_a_policy(kind: StoreKind) {
     assert_eq!(lowered.body.get("properties"), None);
 }
 
+/// Who has asked for a plan does not approve it, where the group says so.
+#[apply(on_every_store)]
+async fn another_caller_approves_the_plan(kind: StoreKind) {
+    let Some(builder) = World::builder().on(kind).await else {
+        return;
+    };
+    let grants = vec![
+        grant("ann", Role::Owner, &["/"]),
+        grant("bob", Role::Owner, &["/"]),
+        grant("con", Role::Contributor, &["/"]),
+    ];
+    let world = builder.granting(grants).build().await;
+    world.put_group_as("ann", "rg").await;
+    let path = format!("{GROUP}?{API}");
+    let change = async |caller: &str, properties: Value| {
+        let body = json!({ "properties": properties });
+        super::call_as(&world, caller, "PATCH", &path, body).await
+    };
+    let own = json!({"planPolicy": "approved", "selfApproval": false});
+    let changed = change("con", own.clone()).await.expect(200);
+    assert_eq!(changed.body["properties"]["planPolicy"], "approved");
+    assert_eq!(changed.body["properties"]["selfApproval"], false);
+    change("ann", json!({"selfApproval": "no"}))
+        .await
+        .expect(400);
+    let collection =
+        format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{LOGS}");
+    let planned = async |days: u32| {
+        let body = json!({"trackedBy": tracked_by(LOGS, "logs"), "properties": logs(days)});
+        let what_if = format!("{collection}/:whatIf?{API}");
+        let reply = super::call_as(&world, "ann", "POST", &what_if, body).await;
+        reply.expect(200).body["properties"].clone()
+    };
+    let approve = async |caller: &str, planned: &Value| {
+        let body = json!({"fingerprint": planned["fingerprint"]});
+        let path = format!("{}/:approve", super::path(&id_of(planned)));
+        super::call_as(&world, caller, "POST", &path, body).await
+    };
+    let put = async |planned: &Value| {
+        let body = json!({ "planId": id_of(planned) });
+        super::call_as(
+            &world,
+            "ann",
+            "POST",
+            &format!("{collection}/:put?{API}"),
+            body,
+        )
+        .await
+    };
+    let plan = planned(7).await;
+    let own_word = approve("ann", &plan).await.expect(409);
+    assert_eq!(own_word.code(), "Conflict", "{}", own_word.text);
+    refused(put(&plan).await, "ApprovalRequired");
+    approve("bob", &plan).await.expect(200);
+    put(&plan).await.expect(201);
+    world.settle().await;
+
+    // It was approved before the group said so.
+    for caller in ["con", "ann"] {
+        let lowered = change(caller, json!({"selfApproval": null})).await;
+        lowered.expect(if caller == "con" { 403 } else { 200 });
+    }
+    let plan = planned(14).await;
+    approve("ann", &plan).await.expect(200);
+    change("con", own).await.expect(200);
+    refused(put(&plan).await, "ApprovalRequired");
+    assert_eq!(world.calls("UpdateResource"), 0);
+}
+
 /// To give up what is shared takes the right to approve, or a plan that was approved.
 #[apply(on_every_store)]
 async fn what_is_protected_is_given_up_by_who_may_approve(kind: StoreKind) {

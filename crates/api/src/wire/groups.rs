@@ -74,6 +74,10 @@ pub(super) struct ResourceGroupProperties {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<PlanPolicyBody>)]
     plan_policy: Option<PlanPolicy>,
+    /// Whether who has asked for a plan may approve it; `true` by default. With `false` and the `planPolicy` `approved` another caller must
+    /// have approved it, and callers without a name are no others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    self_approval: Option<bool>,
 }
 
 /// Which changes a resource group takes.
@@ -110,12 +114,15 @@ struct UpdateResourceGroupProperties {
     /// Which changes the group takes from now on; `null` for all.
     #[schema(value_type = Option<PlanPolicyBody>)]
     plan_policy: Option<PlanPolicy>,
+    /// Whether who has asked for a plan may approve it from now on; `null` for `true`.
+    self_approval: Option<bool>,
 }
 
 const TAGS: &str = "$.tags";
 const PROPERTIES: &str = "$.properties";
 const DEFAULT_TAGS: &str = "$.properties.defaultTags";
 const PLAN_POLICY: &str = "$.properties.planPolicy";
+const SELF_APPROVAL: &str = "$.properties.selfApproval";
 
 /// The members of a resource group, including those that only replies have.
 const MEMBERS: [&str; 4] = ["tags", "properties", "resources", "resources@nextLink"];
@@ -124,7 +131,12 @@ const MEMBERS: [&str; 4] = ["tags", "properties", "resources", "resources@nextLi
 fn refuse_unknown(body: &Map<String, Value>, violations: &mut Violations) {
     violations.members(body, &MEMBERS);
     if let Some(Value::Object(properties)) = body.get("properties") {
-        let known = ["defaultTags", "planPolicy", "provisioningState"];
+        let known = [
+            "defaultTags",
+            "planPolicy",
+            "selfApproval",
+            "provisioningState",
+        ];
         violations.members_of(PROPERTIES, properties, &known);
     }
 }
@@ -132,8 +144,8 @@ fn refuse_unknown(body: &Map<String, Value>, violations: &mut Violations) {
 impl UpdateResourceGroup {
     pub(crate) fn read(body: &Map<String, Value>, violations: &mut Violations) -> Option<Self> {
         refuse_unknown(body, violations);
-        let (default_tags, plan_policy) = match body.get("properties") {
-            Some(Value::Null) => (TagsUpdate::Clear, Some(PlanPolicy::default())),
+        let (default_tags, plan_policy, self_approval) = match body.get("properties") {
+            Some(Value::Null) => (TagsUpdate::Clear, Some(PlanPolicy::default()), Some(true)),
             properties => {
                 let properties = violations.object(PROPERTIES, properties);
                 let member = |name| properties.and_then(|members| members.get(name));
@@ -141,6 +153,7 @@ impl UpdateResourceGroup {
                 (
                     tags_update(DEFAULT_TAGS, default_tags, TAG_KEY_MAX_CHARS, violations),
                     member("planPolicy").map(|policy| plan_policy(Some(policy), violations)),
+                    member("selfApproval").map(|said| self_approval(said, violations)),
                 )
             }
         };
@@ -152,6 +165,7 @@ impl UpdateResourceGroup {
             properties: UpdateResourceGroupProperties {
                 default_tags,
                 plan_policy,
+                self_approval,
             },
         })
     }
@@ -162,6 +176,19 @@ impl UpdateResourceGroup {
             tags: self.tags,
             default_tags: self.properties.default_tags,
             plan_policy: self.properties.plan_policy,
+            self_approval: self.properties.self_approval,
+        }
+    }
+}
+
+/// Reads whether who has asked for a plan may approve it.
+fn self_approval(value: &Value, violations: &mut Violations) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(said) => *said,
+        _ => {
+            violations.property(SELF_APPROVAL, "must be true or false");
+            true
         }
     }
 }
@@ -232,6 +259,8 @@ impl PutResourceGroupRequest {
         judge_tags(DEFAULT_TAGS, &default_tags, TAG_KEY_MAX_CHARS, violations);
         let policy = properties.and_then(|properties| properties.get("planPolicy"));
         let plan_policy = policy.map(|policy| plan_policy(Some(policy), violations));
+        let said = properties.and_then(|properties| properties.get("selfApproval"));
+        let self_approval = said.map(|said| self_approval(said, violations));
         let location = violations.location(body);
         let tags = tags(TAGS, body.get("tags"), violations);
         Some(Self {
@@ -240,6 +269,7 @@ impl PutResourceGroupRequest {
             properties: ResourceGroupProperties {
                 default_tags,
                 plan_policy,
+                self_approval,
             },
         })
     }
@@ -253,6 +283,7 @@ impl PutResourceGroupRequest {
             body: GroupBody {
                 default_tags: self.properties.default_tags,
                 plan_policy: self.properties.plan_policy,
+                self_approval: self.properties.self_approval,
                 deletion: None,
             },
         }
@@ -293,13 +324,17 @@ impl From<ResourceGroup> for ResourceGroupBody {
         let GroupBody {
             default_tags,
             plan_policy,
+            self_approval,
             deletion: _,
         } = group.body;
         let plan_policy = plan_policy.filter(|policy| !policy.is_optional());
-        let has_settings = !default_tags.is_empty() || plan_policy.is_some();
+        let self_approval = self_approval.filter(|said| !said);
+        let has_settings =
+            !default_tags.is_empty() || plan_policy.is_some() || self_approval.is_some();
         let properties = ResourceGroupProperties {
             default_tags,
             plan_policy,
+            self_approval,
         };
         Self {
             properties: has_settings.then_some(properties),

@@ -9,9 +9,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_look::{LiveBasis, PlanBasis, PlannedMember, PlannedStep};
 use ucp_model::operation::group::Application;
-use ucp_model::{
-    Detail, ErrorCode, Failure, FaultClass, GroupId, Identifier, PlanPolicy, Reference, Warning,
-};
+use ucp_model::{Detail, ErrorCode, Failure, FaultClass, GroupId, Identifier, Reference, Warning};
 use ucp_plan::{Delta, settled};
 use ucp_schema::{ResourceSchema, make_declared_unknown, make_unknown, unknown_pointers};
 use ucp_set::{Declarations, Link, Unresolved, left_open, links, resolve};
@@ -130,7 +128,7 @@ impl App {
         let looks = self.foresee_members(&mut foreseen, &recorded, caller, deadline);
         Box::pin(looks).await?;
         self.tell_composites(&mut foreseen);
-        if group.body.policy() == PlanPolicy::Approved {
+        if group.body.policy().needs_approval() {
             foreseen.refuse_withheld();
         }
         for member in &members {

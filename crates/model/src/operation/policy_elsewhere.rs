@@ -9,7 +9,7 @@ pub fn policy_elsewhere(policy: PlanPolicy) -> Failure {
             ErrorCode::PlanRequired,
             "A reference of another resource group stands for the resource, and that group takes only changes that were planned. Nothing was sent. Ask for a plan with :whatIf, and name it with planId.",
         ),
-        PlanPolicy::Approved => (
+        PlanPolicy::Approved | PlanPolicy::ApprovedByAnother => (
             ErrorCode::ApprovalRequired,
             "A reference of another resource group stands for the resource, and that group takes only changes whose plan was approved for it. Nothing was sent. Change the resource under its alias in that group, with a plan that was approved.",
         ),

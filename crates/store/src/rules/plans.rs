@@ -25,7 +25,7 @@ pub fn judge_operation(
     plan: Option<&KeptPlan>,
     lowers_protection: bool,
 ) -> Result<(), Error> {
-    let is_approved = plan.is_some_and(KeptPlan::is_approved);
+    let is_approved = plan.is_some_and(|plan| is_approved(policy, plan));
     judge_forgetting(policy, lowers_protection && !is_approved)?;
     judge_policy(policy, plan)
 }
@@ -34,11 +34,21 @@ pub fn judge_operation(
 pub fn judge_policy(policy: PlanPolicy, plan: Option<&KeptPlan>) -> Result<(), Error> {
     match (policy, plan) {
         (PlanPolicy::Optional, _) | (PlanPolicy::Required, Some(_)) => Ok(()),
-        (PlanPolicy::Required | PlanPolicy::Approved, None) => Err(Error::PlanRequired),
-        (PlanPolicy::Approved, Some(plan)) => match plan.is_approved() {
-            true => Ok(()),
-            false => Err(Error::ApprovalRequired),
-        },
+        (_, None) => Err(Error::PlanRequired),
+        (PlanPolicy::Approved | PlanPolicy::ApprovedByAnother, Some(plan)) => {
+            match is_approved(policy, plan) {
+                true => Ok(()),
+                false => Err(Error::ApprovalRequired),
+            }
+        }
+    }
+}
+
+/// Returns whether the plan is approved as the policy asks for it.
+fn is_approved(policy: PlanPolicy, plan: &KeptPlan) -> bool {
+    match policy {
+        PlanPolicy::Optional | PlanPolicy::Required | PlanPolicy::Approved => plan.is_approved(),
+        PlanPolicy::ApprovedByAnother => plan.is_approved_by_another(),
     }
 }
 
@@ -47,7 +57,8 @@ pub fn judge_policy(policy: PlanPolicy, plan: Option<&KeptPlan>) -> Result<(), E
 pub fn judge_policy_elsewhere(policy: PlanPolicy, is_planned: bool) -> Result<(), Error> {
     match (policy, is_planned) {
         (PlanPolicy::Optional, _) | (PlanPolicy::Required, true) => Ok(()),
-        (PlanPolicy::Required, false) | (PlanPolicy::Approved, _) => {
+        (PlanPolicy::Required, false)
+        | (PlanPolicy::Approved | PlanPolicy::ApprovedByAnother, _) => {
             Err(Error::PolicyElsewhere(policy))
         }
     }
@@ -55,11 +66,9 @@ pub fn judge_policy_elsewhere(policy: PlanPolicy, is_planned: bool) -> Result<()
 
 /// Refuses to forget a reference of a group with a policy, which protects what the reference stands for.
 pub fn judge_forgetting(policy: PlanPolicy, keeps_plan_policy: bool) -> Result<(), Error> {
-    match policy {
-        PlanPolicy::Required | PlanPolicy::Approved if keeps_plan_policy => {
-            Err(Error::PolicyLowered)
-        }
-        PlanPolicy::Optional | PlanPolicy::Required | PlanPolicy::Approved => Ok(()),
+    match keeps_plan_policy && !policy.is_optional() {
+        true => Err(Error::PolicyLowered),
+        false => Ok(()),
     }
 }
 
