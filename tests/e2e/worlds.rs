@@ -291,7 +291,7 @@ fn a_set_with_two_aliases_of_one_name_is_found() {
 
 #[test]
 fn a_delete_of_what_is_not_owned_is_found() {
-    is_found(Plant::DeletedThoughForeign, 290..2_000, &DELETED);
+    is_found(Plant::DeletedThoughForeign, 2_150..4_000, &DELETED);
 }
 
 #[test]
