@@ -7,7 +7,13 @@ use ucp_access::ANONYMOUS;
 use ucp_model::Timestamp;
 use ucp_store::{AuditEvent, AuditOutcome};
 
-/// The number of refusals of unknown callers that a process stores in a minute.
+/// What the actions of requests end with that may change something: of routes, and of requests whose route is not known.
+const CHANGES: [&str; 7] = [
+    "/write", "/delete", "/action", "PUT", "PATCH", "POST", "DELETE",
+];
+/// Those of routes that change nothing all the same.
+const READS: [&str; 2] = ["/whatIf/action", "/validate/action"];
+/// The number of refusals of unknown callers that a process stores in a minute. Changes have as many of their own.
 pub(crate) const OF_NOBODY: u32 = 60;
 /// The number of refusals of a known caller that a process stores in a minute.
 pub(crate) const OF_SOMEBODY: u32 = 600;
@@ -18,9 +24,17 @@ const CALLERS: usize = 1_000;
 /// The length of a minute.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// How many refusals were stored lately. A client that is refused pays nothing for it, and could fill the store.
+/// How many refusals were stored lately. A client that is refused pays nothing for it, and could fill the store. However many reads
+/// are refused, the refusals of changes are stored.
 #[derive(Debug, Default)]
 pub(crate) struct Floods {
+    reads: Flood,
+    changes: Flood,
+}
+
+/// The same of some requests.
+#[derive(Debug, Default)]
+struct Flood {
     refusals: Window,
     failures: Window,
 }
@@ -29,13 +43,18 @@ impl Floods {
     /// Returns whether an event may be stored, and counts it then. One of what may have changed something always is.
     pub(crate) fn admit(&mut self, event: &AuditEvent) -> bool {
         let AuditEvent { caller, at, .. } = event;
+        let ends = |ends: &[&str]| ends.iter().any(|end| event.action.ends_with(end));
+        let flood = match ends(&CHANGES) && !ends(&READS) {
+            true => &mut self.changes,
+            false => &mut self.reads,
+        };
         match event.outcome {
             AuditOutcome::Refused if caller == ANONYMOUS => {
-                self.refusals.admit(caller, *at, OF_NOBODY)
+                flood.refusals.admit(caller, *at, OF_NOBODY)
             }
-            AuditOutcome::Refused => self.refusals.admit(caller, *at, OF_SOMEBODY),
+            AuditOutcome::Refused => flood.refusals.admit(caller, *at, OF_SOMEBODY),
             AuditOutcome::Failed if may_have_changed(event) => true,
-            AuditOutcome::Failed => self.failures.admit(caller, *at, OF_FAILURES),
+            AuditOutcome::Failed => flood.failures.admit(caller, *at, OF_FAILURES),
             AuditOutcome::Allowed | AuditOutcome::Unchanged | AuditOutcome::Unanswered => true,
         }
     }
@@ -67,5 +86,58 @@ impl Window {
         let is_admitted = *admitted < most;
         *admitted += u32::from(is_admitted);
         is_admitted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ucp_model::CorrelationId;
+
+    use super::*;
+
+    fn refused(caller: &str, action: &str) -> AuditEvent {
+        AuditEvent {
+            at: Timestamp::from_millis(1_767_225_600_000),
+            caller: caller.to_owned(),
+            peer: None,
+            action: action.to_owned(),
+            id: "/".to_owned(),
+            outcome: AuditOutcome::Refused,
+            status: Some(403),
+            code: None,
+            correlation_id: CorrelationId::new("c"),
+            request_id: "r".to_owned(),
+            operation: None,
+            change: None,
+            paths: Vec::new(),
+            suppressed: 0,
+        }
+    }
+
+    #[test]
+    fn refused_reads_leave_the_refused_changes_their_place() {
+        for (caller, most) in [("ann", OF_SOMEBODY), (ANONYMOUS, OF_NOBODY)] {
+            let mut floods = Floods::default();
+            let reads = [
+                "TRACE",
+                "System.Resources/resourceGroups/read",
+                "GET",
+                "AWS.EC2/VPC/whatIf/action",
+            ];
+            for number in 0..2 * most {
+                let action = reads[number as usize % reads.len()];
+                assert_eq!(floods.admit(&refused(caller, action)), number < most);
+            }
+            let changes = [
+                "AWS.EC2/VPC/write",
+                "PUT",
+                "System.Resources/resourceGroups/apply/action",
+            ];
+            for number in 0..2 * most {
+                let action = changes[number as usize % changes.len()];
+                assert_eq!(floods.admit(&refused(caller, action)), number < most);
+            }
+            assert!(floods.admit(&refused("bob", "GET")));
+        }
     }
 }
