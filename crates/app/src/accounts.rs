@@ -18,6 +18,12 @@ pub trait Accounts: Send + Sync {
         Ok(())
     }
 
+    /// Returns whether AWS may accept the identity of the process, with which a plane is signed for that has no credential: it is not
+    /// known to refuse it.
+    async fn may_accept_ambient(&self) -> bool {
+        true
+    }
+
     /// Called when a credential of an aws plane, or the plane itself, has been written or removed, before the reply: whatever is cached of it
     /// no longer holds.
     fn credential_changed(&self, _plane: &str) {}

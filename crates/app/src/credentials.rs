@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use tracing::Instrument;
-use ucp_model::{Credential, CredentialId, ErrorCode, Failure, NewCredential, PlaneId};
+use ucp_model::{Credential, CredentialId, ErrorCode, Failure, NewCredential, PlaneId, Warning};
 use ucp_seal::AssociatedData;
 use ucp_store::{Sealed, StoredCredential, Written};
 use zeroize::Zeroizing;
@@ -15,6 +15,8 @@ pub struct CredentialPut {
     pub written: Written<Credential>,
     /// Whether it has another secret than before.
     pub is_secret_changed: bool,
+    /// What the caller should know.
+    pub warnings: Vec<Warning>,
 }
 
 /// A credential to write. Not `Debug`, so that the secret cannot be printed.
@@ -37,10 +39,10 @@ impl App {
         let admitted = self.parts.roles.admit(&put.new.body);
         admitted.map_err(Rejection::Forbidden)?;
         self.admit_credential(&id).await?;
-        if id.signs() && self.parts.store.get_credential(&id).await?.is_some() {
-            let (credential, secret) = (&put.new.body, put.secret.as_deref());
-            self.parts.accounts.identify(credential, secret).await?;
-        }
+        let warnings = match id.signs() {
+            true => self.judge_credential(&put).await?,
+            false => Vec::new(),
+        };
         let given = put.secret.map(Zeroizing::new);
         let secret = given.as_ref().map(|secret| {
             let (place, entropy) = (AssociatedData::Credential(&id), self.parts.entropy.as_ref());
@@ -62,6 +64,9 @@ impl App {
             .as_ref()
             .and_then(|before| before.secret.as_ref());
         let is_secret_changed = !self.is_secret(&id, was, given.as_ref().map(|it| it.as_str()));
+        for warning in &warnings {
+            tracing::warn!(credential.id = %id, error = warning.message, "a credential was stored although AWS has not accepted it");
+        }
         let without_secret = |stored: StoredCredential| stored.credential;
         Ok(CredentialPut {
             written: Written {
@@ -69,7 +74,39 @@ impl App {
                 after: without_secret(put.after),
             },
             is_secret_changed,
+            warnings,
         })
+    }
+
+    /// Refuses a credential that AWS does not accept, if it takes the place of what works: of another credential, or of the
+    /// identity of the process. Where there is neither, it is told.
+    async fn judge_credential(&self, put: &PutCredential) -> Result<Vec<Warning>, Rejection> {
+        let (id, accounts) = (&put.new.id, &self.parts.accounts);
+        let is_first = self.parts.store.get_credential(id).await?.is_none();
+        let replaces = match is_first {
+            false => Some("The stored one was kept."),
+            true if self.signs_itself(&id.plane).await? && accounts.may_accept_ambient().await => {
+                Some("Nothing was stored, and the identity of the process goes on signing.")
+            }
+            true => None,
+        };
+        let identified = accounts.identify(&put.new.body, put.secret.as_deref());
+        match (identified.await, replaces) {
+            (Ok(()), _) => Ok(Vec::new()),
+            (Err(refused), Some(kept)) => Err(with_words(refused, kept)),
+            (Err(refused), None) => {
+                let message = format!(
+                    "It was stored, and there is nothing else to sign with. {refused} Put another one, or delete it and let the identity of the process sign: {} && {}",
+                    ask("DELETE", &id.to_string(), ""),
+                    way_back(&id.plane)
+                );
+                Ok(vec![Warning {
+                    code: "CredentialNotAccepted".to_owned(),
+                    target: id.to_string(),
+                    message,
+                }])
+            }
+        }
     }
 
     /// Returns whether a sealed secret is the one given. One that was sealed under a key that is not known any more is not.
@@ -123,6 +160,33 @@ impl App {
         let (deleted, precondition) = (id.clone(), precondition.clone());
         let delete = async move { store.delete_credential(&deleted, &precondition).await };
         change(id, &self.parts.accounts, delete).await
+    }
+}
+
+/// The command that lets the identity of the process sign for a plane that has no credential. It replaces the settings of the
+/// plane.
+pub fn way_back(plane: &str) -> String {
+    let body = r#" -H 'Content-Type: application/json' -d '{"location":"global","properties":{"credentials":"ambient"}}'"#;
+    ask("PUT", &format!("/planes/aws/{plane}"), body)
+}
+
+/// A command that sends a request.
+fn ask(method: &str, path: &str, body: &str) -> String {
+    format!(
+        r#"curl -X {method} -H "Authorization: Bearer $UCP_TOKEN"{body} "$UCP_SERVER{path}?api-version=2023-10-01-preview""#
+    )
+}
+
+/// Says also what was kept.
+fn with_words(refused: Rejection, words: &str) -> Rejection {
+    let with_words = |failure: Failure| Failure {
+        message: format!("{} {words}", failure.message),
+        ..failure
+    };
+    match refused {
+        Rejection::Forbidden(failure) => Rejection::Forbidden(with_words(failure)),
+        Rejection::NotNow(failure) => Rejection::NotNow(with_words(failure)),
+        other => other,
     }
 }
 

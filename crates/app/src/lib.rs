@@ -74,7 +74,7 @@ pub use auditing::{AuditFilter, AuditPage};
 pub use awaiting::Awaiting;
 pub use changes::{ChangeKind, ResourceChange, WhatIf};
 pub use cipher::RingCipher;
-pub use credentials::{CredentialPut, PutCredential};
+pub use credentials::{CredentialPut, PutCredential, way_back};
 pub use delete::{DeleteOutcome, DeleteResource};
 use estimates::Estimates;
 pub use estimates::Quotas;

@@ -93,15 +93,24 @@ impl App {
         }
     }
 
-    /// Ends that the identity of the process signs for an aws plane.
-    pub(crate) async fn end_ambient(&self, name: &str) -> Result<(), Rejection> {
+    /// Returns an aws plane, if the identity of the process signs for it.
+    async fn ambient_plane(&self, name: &str) -> Result<Option<Plane>, Rejection> {
         let id = PlaneId {
             kind: PlaneKind::Aws,
             name: name.to_owned(),
         };
+        Ok(self.parts.store.get_plane(&id).await?.filter(is_ambient))
+    }
+
+    /// Returns whether the identity of the process signs for an aws plane.
+    pub(crate) async fn signs_itself(&self, name: &str) -> Result<bool, Rejection> {
+        Ok(self.ambient_plane(name).await?.is_some())
+    }
+
+    /// Ends that the identity of the process signs for an aws plane.
+    pub(crate) async fn end_ambient(&self, name: &str) -> Result<(), Rejection> {
         loop {
-            let plane = self.parts.store.get_plane(&id).await?;
-            let Some(plane) = plane.filter(is_ambient) else {
+            let Some(plane) = self.ambient_plane(name).await? else {
                 return Ok(());
             };
             let unchanged = Precondition::matches(plane.etag());
@@ -113,7 +122,14 @@ impl App {
             };
             match self.put_plane(put, &unchanged).await {
                 Err(Rejection::PreconditionFailed(_)) => {}
-                other => return other.map(drop),
+                other => {
+                    other?;
+                    tracing::info!(
+                        plane.name = name,
+                        "the identity of the process does not sign for the plane any more"
+                    );
+                    return Ok(());
+                }
             }
         }
     }

@@ -28,4 +28,15 @@ pub struct AssumedRole {
     pub external_id: Option<String>,
     /// The session name, as shown in the account's logs.
     pub session_name: String,
+    /// The aws plane with whose credential alone it is assumed. A role with an external id is assumed with that of the plane `aws`
+    /// unless this says otherwise: whoever owns the credential of a plane sees in its log what it asks for.
+    pub plane: Option<String>,
+}
+
+impl AssumedRole {
+    /// Returns the only plane whose credential assumes the role, if there is only one.
+    pub(crate) fn only_plane(&self) -> Option<&str> {
+        let default = self.external_id.as_ref().map(|_| "aws");
+        self.plane.as_deref().or(default)
+    }
 }

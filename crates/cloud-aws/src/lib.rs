@@ -172,6 +172,17 @@ impl Aws {
         }
     }
 
+    /// Returns whether AWS may accept the identity of the process: it has not refused it just now.
+    pub async fn may_accept_ambient(&self) -> bool {
+        match &self.settings.credentials {
+            SigningCredentials::AccountAsAccessKey => true,
+            SigningCredentials::PerAccount(_) => match self.ambient.account(HOME).await {
+                Ok(_) => true,
+                Err(fault) => fault.class != FaultClass::Denied,
+            },
+        }
+    }
+
     /// Drops what is cached of the credential of an aws plane, which has been changed.
     pub fn credential_changed(&self, plane: &str) {
         self.signers.changed(plane);
@@ -250,6 +261,12 @@ impl Accounts {
     /// Ensures that a call reaches the account that it names. A role leads to its account.
     async fn verify(&self, principal: &Principal, scope: &Scope) -> Result<(), Fault> {
         let mapped = self.by_id.get(&scope.account);
+        let role = mapped.and_then(|mapped| mapped.role.as_ref());
+        if let Some(plane) = role.and_then(|role| role.only_plane())
+            && !plane.eq_ignore_ascii_case(&scope.plane)
+        {
+            return Err(of_another_plane(plane, scope));
+        }
         if !self.verify || mapped.is_some_and(|mapped| mapped.role.is_some()) {
             return Ok(());
         }
@@ -274,6 +291,22 @@ async fn verify_account(principal: &Principal, scope: &Scope) -> Result<(), Faul
     ))
 }
 
+/// The fault if the role of an account is for the credential of another plane.
+fn of_another_plane(plane: &str, scope: &Scope) -> Fault {
+    let Scope {
+        account,
+        plane: named,
+        ..
+    } = scope;
+    Fault::new(
+        FaultClass::Denied,
+        ucp_model::ErrorCode::AccountMismatch,
+        format!(
+            "The role of the account {account} is assumed with the credential of the plane '{plane}' alone, and the path names the plane '{named}'. Use /planes/aws/{plane}, or set plane under [accounts.{account}] in the configuration file of ucp."
+        ),
+    )
+}
+
 /// The fault if a credential cannot be put in the place of another.
 fn unacceptable(fault: Fault) -> Fault {
     let Fault { code, message, .. } = &fault;
@@ -281,9 +314,7 @@ fn unacceptable(fault: Fault) -> Fault {
         FaultClass::Denied | FaultClass::AlreadyExists | FaultClass::Rejected => Fault::new(
             FaultClass::Denied,
             "InvalidCredentials",
-            format!(
-                "AWS does not accept the credential ({code}: {message}). The stored one was kept."
-            ),
+            format!("AWS does not accept the credential ({code}: {message})."),
         ),
         FaultClass::Throttled
         | FaultClass::Transient
@@ -295,8 +326,7 @@ fn unacceptable(fault: Fault) -> Fault {
             FaultClass::Transient,
             "ServiceUnavailable",
             format!(
-                "Whether AWS accepts the credential is not known: STS did not answer ({code}: {message}). The stored one \
-                 was kept. Try again."
+                "Whether AWS accepts the credential is not known: STS did not answer ({code}: {message})."
             ),
         ),
     }

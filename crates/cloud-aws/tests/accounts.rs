@@ -36,6 +36,7 @@ fn guest_by_role() -> Accounts {
             arn: ROLE.to_owned(),
             external_id: Some("x-1".to_owned()),
             session_name: "ucp".to_owned(),
+            plane: None,
         }),
         cloud_control_role_arn: Some(SERVICE_ROLE.to_owned()),
     };
@@ -90,6 +91,51 @@ impl Cloud {
 
 fn code(result: Result<(), Fault>) -> String {
     result.unwrap_err().code
+}
+
+/// Whoever has a plane of his own would learn the external id from the log of his credential.
+#[tokio::test]
+async fn an_external_id_is_sent_with_the_credential_of_its_plane_alone() {
+    for (plane, only, is_assumed) in [
+        ("aws", None, true),
+        ("AWS", None, true),
+        ("mine", None, false),
+        ("mine", Some("Mine"), true),
+        ("aws", Some("mine"), false),
+    ] {
+        let (endpoint, simulator, _) = simulator(FAR_AHEAD).await;
+        simulator.trust(Trust {
+            role_arn: ROLE.to_owned(),
+            external_id: Some("x-1".to_owned()),
+            session_millis: None,
+        });
+        let stored = Stored::default();
+        stored.put_access_key(HOME);
+        let mut accounts = guest_by_role();
+        let role = accounts
+            .by_id
+            .get_mut(GUEST)
+            .and_then(|it| it.role.as_mut());
+        role.unwrap().plane = only.map(str::to_owned);
+        let credentials = SigningCredentials::PerAccount(accounts);
+        let aws = connect(&endpoint, credentials, &stored).await;
+        let scope = ucp_model::Scope::new(plane, GUEST, "us-west-2").unwrap();
+        let id = Identifier::new("vpc-1");
+        let read = aws
+            .get_resource(&scope, &type_name("AWS::EC2::VPC"), &id)
+            .await;
+        let fault = read.unwrap_err();
+        let assumed = simulator.log().into_iter();
+        let assumed = assumed
+            .filter(|call| call.operation.as_str() == "AssumeRole")
+            .count();
+        assert_eq!(
+            assumed,
+            usize::from(is_assumed),
+            "{plane} {only:?}: {fault:?}"
+        );
+        assert_eq!(fault.class == FaultClass::Denied, !is_assumed, "{fault:?}");
+    }
 }
 
 #[tokio::test]

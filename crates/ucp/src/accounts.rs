@@ -44,6 +44,10 @@ impl ucp_app::Accounts for OfAws {
         identified.map_err(|fault| refused(&fault))
     }
 
+    async fn may_accept_ambient(&self) -> bool {
+        self.0.may_accept_ambient().await
+    }
+
     fn credential_changed(&self, plane: &str) {
         self.0.credential_changed(plane);
     }
@@ -116,8 +120,8 @@ impl CredentialSource for StoredCredentials {
                 FaultClass::Denied,
                 "InvalidCredentials",
                 format!(
-                    "The plane '{plane}' has no credential. Put one to {id}, or let the identity of the process sign: put \
-                     the plane with the property \"credentials\": \"ambient\"."
+                    "The plane '{plane}' has no credential. Put one to {id}, or let the identity of the process sign: {}",
+                    ucp_app::way_back(plane)
                 ),
             )),
         }

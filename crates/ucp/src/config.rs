@@ -12,7 +12,9 @@ use toml::Spanned;
 use ucp_access::{DeniedType, Grant, Invalid, Subject, judge_name};
 use ucp_cloud_aws::{Account, AssumedRole};
 use ucp_engine::Pacing;
-use ucp_model::{Beyond, DefaultTags, Limit, MAX_TAGS, Most, TagError, valid_tag};
+use ucp_model::{
+    Beyond, DefaultTags, Limit, MAX_TAGS, Most, PlaneId, PlaneKind, TagError, valid_tag,
+};
 
 use crate::broker::{BrokerConfig, Section};
 use crate::pacing;
@@ -179,6 +181,7 @@ impl GrantEntry {
 struct Entry {
     role_arn: Option<Spanned<String>>,
     external_id: Option<Spanned<String>>,
+    plane: Option<Spanned<String>>,
     session_name: Option<Spanned<String>>,
     cloud_control_role_arn: Option<Spanned<String>>,
     #[serde(default)]
@@ -207,10 +210,16 @@ impl Entry {
             );
             return wrong(external_id.span(), message);
         }
+        if let Some(plane) = &self.plane
+            && let Err(invalid) = PlaneId::new(PlaneKind::Aws, plane.get_ref())
+        {
+            return wrong(plane.span(), invalid.to_string());
+        }
         let role = match self.role_arn {
             Some(arn) => Some(AssumedRole {
                 arn: role_of(arn, "role_arn", id)?,
                 external_id: self.external_id.map(Spanned::into_inner),
+                plane: self.plane.map(Spanned::into_inner),
                 session_name: self
                     .session_name
                     .map_or_else(|| SESSION_NAME.to_owned(), Spanned::into_inner),
@@ -218,6 +227,7 @@ impl Entry {
             None => {
                 for (given, name) in [
                     (self.external_id, "external_id"),
+                    (self.plane, "plane"),
                     (self.session_name, "session_name"),
                 ] {
                     if let Some(given) = given {

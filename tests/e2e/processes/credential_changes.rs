@@ -99,8 +99,6 @@ async fn the_identity_of_the_process_signs_only_where_it_may() {
     };
     put_plane("{}").await;
     assert_eq!(list("mine", HOME).await, told(403, "InvalidCredentials"));
-    put_plane(r#"{"credentials":"ambient"}"#).await;
-    assert_eq!(list("mine", HOME).await, told(200, ""));
 
     let credential = format!("/planes/aws/mine/providers/System.AWS/credentials/default?{version}");
     let put_key = async |id: &str| {
@@ -108,7 +106,28 @@ async fn the_identity_of_the_process_signs_only_where_it_may() {
             "secretAccessKey": "secret", "storage": {"kind": "Internal"}}});
         client.call("PUT", &credential, &key.to_string()).await
     };
-    assert_eq!(put_key(GUEST).await.status, 200);
+    // It takes the place of nothing that works.
+    let unaccepted = put_key("AKIAnobody").await;
+    assert_eq!(unaccepted.status, 200, "{}", unaccepted.text);
+    let warning = &unaccepted.body["warnings"][0];
+    assert_eq!(
+        warning["code"], "CredentialNotAccepted",
+        "{}",
+        unaccepted.text
+    );
+    let shown = client.call("GET", &credential, "").await;
+    assert_eq!(shown.body["warnings"], json!(null), "{}", shown.text);
+    assert_eq!(client.call("DELETE", &credential, "").await.status, 200);
+
+    put_plane(r#"{"credentials":"ambient"}"#).await;
+    assert_eq!(list("mine", HOME).await, told(200, ""));
+    let wrong = put_key("AKIAnobody").await;
+    assert_eq!(wrong.status, 403, "{}", wrong.text);
+    assert!(wrong.text.contains("goes on signing"), "{}", wrong.text);
+    assert_eq!(list("mine", HOME).await, told(200, ""));
+    let accepted = put_key(GUEST).await;
+    assert_eq!(accepted.status, 200, "{}", accepted.text);
+    assert_eq!(accepted.body["warnings"], json!(null), "{}", accepted.text);
     assert_eq!(list("mine", HOME).await, told(403, "AccountMismatch"));
     assert_eq!(list("mine", GUEST).await, told(200, ""));
     let shown = client.call("GET", &plane, "").await;
@@ -135,5 +154,14 @@ async fn the_identity_of_the_process_signs_only_where_it_may() {
     for account in [HOME, GUEST] {
         assert_eq!(list("mine", account).await, told(403, "InvalidCredentials"));
     }
+    // The error says how the identity of the process signs again.
+    let types = format!("/planes/aws/mine/accounts/{HOME}/regions/us-west-2/providers/AWS.EC2/VPC");
+    let refused = client.call("GET", &types, "").await;
+    let message = refused.body["error"]["message"].as_str().expect("a text");
+    let (_, command) = message.split_once("-d '").expect("a command");
+    let (body, rest) = command.split_once('\'').expect("a body");
+    assert!(rest.contains("/planes/aws/mine?api-version="), "{rest}");
+    assert_eq!(client.call("PUT", &plane, body).await.status, 200);
+    assert_eq!(list("mine", HOME).await, told(200, ""));
     assert_eq!(list("aws", HOME).await, told(200, ""));
 }

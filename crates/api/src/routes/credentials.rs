@@ -16,7 +16,9 @@ use crate::query::{ApiVersion, Page};
 use crate::router::{router, single};
 use crate::state::Api;
 use crate::validation::Payload;
-use crate::wire::{CredentialBody, CredentialList, ErrorResponse, List, PutCredentialRequest};
+use crate::wire::{
+    CredentialBody, CredentialList, ErrorResponse, List, PutCredentialRequest, WarningBody,
+};
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
@@ -87,14 +89,13 @@ async fn put_credential(
         .put_credential(request.put(id), &conditions.into())
         .await?;
     let before = put.written.before.map(CredentialBody::from);
-    let after = tagged(put.written.after);
+    let mut after = tagged(put.written.after);
     let secret = put
         .is_secret_changed
         .then_some("/properties/secretAccessKey");
-    Ok((
-        ChangedPaths::between(before, &after.1, DEPTH, secret),
-        after,
-    ))
+    let changed = ChangedPaths::between(before, &after.1, DEPTH, secret);
+    after.1.warnings = WarningBody::all(&put.warnings);
+    Ok((changed, after))
 }
 
 /// Deletes a credential and its secret.

@@ -7,6 +7,7 @@ use ucp_model::{Credential, CredentialId, CredentialKind, NewCredential};
 use utoipa::ToSchema;
 
 use super::tags::tags;
+use super::warning::WarningBody;
 use crate::problem::Problem;
 use crate::validation::Violations;
 
@@ -84,6 +85,9 @@ pub(crate) struct CredentialBody {
     tags: BTreeMap<String, String>,
     /// How calls to AWS are signed.
     properties: CredentialProperties,
+    /// What the caller of a PUT should know: that AWS has not accepted the credential.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<WarningBody>,
 }
 
 /// How calls to AWS are signed, without the secret.
@@ -277,6 +281,7 @@ impl From<Credential> for CredentialBody {
                     CredentialProperties::Irsa { role_arn, storage }
                 }
             },
+            warnings: Vec::new(),
         }
     }
 }

@@ -49,6 +49,7 @@ pub(crate) use self::role_assignments::{PutRoleAssignmentRequest, RoleAssignment
 pub(crate) use self::sets::{AppliedSet, SetRequest, SetResult, Valid};
 pub(crate) use self::tags::TAG_KEY_MAX_CHARS;
 pub(crate) use self::track_records::PredictionBody;
+pub(crate) use self::warning::WarningBody;
 pub(crate) use self::what_if::{
     WhatIfRequest, WhatIfResult, WhatIfSetRequest, settings as what_if_settings,
 };
