@@ -11,7 +11,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
@@ -49,10 +49,11 @@ impl Simulator {
                 "/_simulator/resources/{type_name}/{identifier}",
                 axum::routing::delete(controls::delete_resource).patch(controls::patch_resource),
             )
-            .layer(from_fn_with_state(self.allowed_hosts(), guard::judge));
+            .layer(from_fn(guard::judge_body));
         Router::new()
             .route("/", post(call))
             .merge(controls)
+            .layer(from_fn_with_state(self.allowed_hosts(), guard::judge_host))
             .layer(DefaultBodyLimit::max(BODY_MAX))
             .with_state(self.clone())
     }

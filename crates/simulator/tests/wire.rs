@@ -579,8 +579,8 @@ fn uuid_of(byte: u8) -> uuid::Uuid {
     uuid::Uuid::from_bytes([byte; 16])
 }
 
-/// A page of another site cannot order faults, register types or read the log: not by a form or a script of its own, and
-/// not under a name of its own that leads to loopback.
+/// A page of another site cannot order faults, register types or read the log, nor call Cloud Control: not by a form or a script of
+/// its own, and not under a name of its own that leads to loopback.
 #[tokio::test]
 async fn web_pages_have_no_controls() {
     let aws = Served::start().await;
@@ -602,6 +602,7 @@ async fn web_pages_have_no_controls() {
         ),
     ] {
         for (start, body) in [
+            ("POST /", "{}"),
             ("POST /_simulator/faults", hang),
             ("POST /_simulator/types", "{}"),
             ("POST /_simulator/roles", "{}"),

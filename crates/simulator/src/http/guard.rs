@@ -1,5 +1,5 @@
-//! Who may use the control API. Pages of other sites may not, as with the API of `ucp`. A page can send some media types
-//! without asking the server first, so a body must be JSON.
+//! Who may use the simulator. Pages of other sites may not, as with the API of `ucp`. A page can send some media types
+//! without asking the server first, so a body of the control API must be JSON.
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -10,14 +10,18 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use ucp_listen::AllowedHosts;
 
-pub(super) async fn judge(
+pub(super) async fn judge_host(
     State(allowed): State<AllowedHosts>,
     request: Request,
     next: Next,
 ) -> Response {
-    if let Some(stranger) = allowed.objection(request.headers()) {
-        return refuse(StatusCode::FORBIDDEN, stranger.message());
+    match allowed.objection(request.headers()) {
+        Some(stranger) => refuse(StatusCode::FORBIDDEN, stranger.message()),
+        None => next.run(request).await,
     }
+}
+
+pub(super) async fn judge_body(request: Request, next: Next) -> Response {
     let has_body = [Method::POST, Method::PATCH].contains(request.method());
     if has_body && !is_json(request.headers()) {
         let message = "The body must be JSON. Send the header Content-Type: application/json.";
