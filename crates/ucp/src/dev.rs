@@ -56,6 +56,7 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
     let aws_listener = listen(arguments.simulator_listen, "--simulator-listen").await?;
     let (address, aws_address) = (listener.local_addr()?, aws_listener.local_addr()?);
 
+    let _noted = dev_token::note_server(data_dir, address)?;
     let url = format!("http://{address}{}", arguments.path_base);
 
     let simulated = simulator::new(

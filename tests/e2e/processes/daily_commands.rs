@@ -704,7 +704,10 @@ async fn a_server_knows_the_caller_by_a_token_over_tls() {
     known.prints(0, &["1 to create"]);
     let kept = apply(&trusting, ("UCP_TOKEN_FILE", path.to_str().expect("text"))).await;
     kept.prints(0, &["Nothing to do"]);
-    // A server on this machine gets the token of the data directory.
+    // The token of the data directory is for the server that runs on it, and for no other.
+    let lost = apply(&trusting, ("UCP_DATA_DIR", ".")).await;
+    lost.fails(&["AuthenticationFailed"]);
+    std::fs::write(folder.path().join("server"), &url).expect("it is written");
     let found = apply(&trusting, ("UCP_DATA_DIR", ".")).await;
     found.prints(0, &["Nothing to do"]);
 }

@@ -11,6 +11,8 @@ use super::url::BaseUrl;
 
 /// The name of the token in the data directory of `ucp dev`.
 const TOKEN: &str = "token";
+/// The name of the URL of that server there. Nobody else gets the token.
+const SERVER: &str = "server";
 
 /// Which server is meant, and who asks.
 #[derive(Debug, Args)]
@@ -31,7 +33,7 @@ pub(crate) struct Server {
     /// A file with the token.
     #[arg(long, env = "UCP_TOKEN_FILE", value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// The data directory of `ucp dev`. A server on this machine gets the token in it, unless another is given.
+    /// The data directory of `ucp dev`. The server that runs on it gets the token in it, unless another is given.
     #[arg(long, env = "UCP_DATA_DIR", default_value = ".ucp", value_name = "DIR")]
     data_dir: PathBuf,
     /// The certificates of the authorities that may vouch for the server, in PEM. By default those of the machine.
@@ -63,8 +65,9 @@ impl Server {
             return Ok(Some(token));
         }
         // Without a token, the server says whether it needs one.
-        let kept = self.data_dir.join(TOKEN);
-        Ok(match self.server.is_here() {
+        let [kept, of] = [TOKEN, SERVER].map(|name| self.data_dir.join(name));
+        let is_its_own = read(&of).is_ok_and(|of| of.lines().any(|of| self.server.is_here_as(of)));
+        Ok(match is_its_own {
             true => read(&kept).ok(),
             false => None,
         })

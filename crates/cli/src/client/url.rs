@@ -26,8 +26,11 @@ impl BaseUrl {
         format!("{}/{}", self.text, path.trim_start_matches('/'))
     }
 
-    pub(crate) fn is_here(&self) -> bool {
-        self.is_here
+    /// Returns whether it is the server on this machine that another URL names: one with the same host and port.
+    pub(crate) fn is_here_as(&self, other: &str) -> bool {
+        let authority = |text: &str| text.parse::<Uri>().ok()?.into_parts().authority;
+        let (own, other) = (authority(&self.text), authority(other.trim()));
+        self.is_here && own.is_some() && own == other
     }
 }
 
@@ -80,7 +83,18 @@ mod tests {
             ("https://ucp.example.com", false),
         ] {
             let url = given.parse::<BaseUrl>().expect("a URL");
-            assert_eq!(url.is_here(), is_here, "{given}");
+            assert_eq!(url.is_here_as(given), is_here, "{given}");
+        }
+        let url: BaseUrl = "http://127.0.0.1:8787/base".parse().expect("a URL");
+        assert!(url.is_here_as("http://127.0.0.1:8787\n"));
+        for other in [
+            "http://127.0.0.1:8788",
+            "http://[::1]:8787",
+            "http://localhost:8787",
+            "",
+            "x",
+        ] {
+            assert!(!url.is_here_as(other), "{other}");
         }
     }
 
