@@ -13,6 +13,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use ucp_access::Role;
 use ucp_app::Quotas;
+use ucp_model::{Clock as _, Timestamp};
 use ucp_simulator::ExceptionCode;
 use ucp_simulator::faults::{fault, refuse};
 use ucp_store::AuditOutcome;
@@ -431,63 +432,140 @@ async fn who_may_not_read_what_it_shows_sees_no_plan(kind: StoreKind) {
     );
 }
 
+/// Asks for a plan of a put in a group.
+async fn asked_for(world: &World, who: &str, group: &str) -> Reply {
+    let reference = tracked_by(LOGS, "logs").replace("/rg/", &format!("/{group}/"));
+    let body = json!({"trackedBy": reference, "properties": logs(7),
+        "whatIfSettings": {"planLifetime": "PT60S"}});
+    let collection =
+        format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{LOGS}/:whatIf");
+    world.clock.advance(Duration::from_secs(1));
+    call_as(world, who, "POST", &collection, body).await
+}
+
+async fn is_kept(world: &World, who: &str, id: &str) -> bool {
+    let reply = world.call_as(who, "GET", &path(id), "").await;
+    assert!(reply.status == 200 || reply.status == 404, "{}", reply.text);
+    reply.status == 200
+}
+
 #[apply(on_every_store)]
 async fn a_caller_has_only_so_many_plans(kind: StoreKind) {
     let Some(builder) = World::builder().on(kind).await else {
         return;
     };
     let quotas = Quotas {
-        caller_plans: 2,
+        caller_plan_bytes: 12 * 4_096,
+        group_plan_bytes: 8 * 4_096,
         ..Quotas::default()
     };
     let owners = ["alice", "bob"].map(|name| grant(name, Role::Owner, &["/"]));
     let world = builder.quotas(quotas).granting(owners.to_vec());
     let world = world.build().await;
     world.put_group("rg").await;
+    world.put_group("other").await;
+    let ask = async |who: &str, group: &str| {
+        let reply = asked_for(&world, who, group).await.expect(200);
+        id_of(&reply.body["properties"])
+    };
+    let bobs = ask("bob", "rg").await;
+    let elsewhere = ask("alice", "other").await;
+    // What somebody has approved does not count and stays, so that it can be read how it came to be.
+    let approved = ask("alice", "rg").await;
+    let plan = world.call_as("alice", "GET", &path(&approved), "").await;
+    let body = json!({"fingerprint": plan.expect(200).body["properties"]["fingerprint"]});
+    let approve = format!("{}/:approve", path(&approved));
+    let reply = call_as(&world, "alice", "POST", &approve, body).await;
+    reply.expect(200);
+    let mut his = Vec::new();
+    for _ in 0..20 {
+        his.push(ask("alice", "rg").await);
+        assert!(is_kept(&world, "alice", &his[his.len() - 1]).await);
+    }
+    let count = async || {
+        let mut kept = Vec::new();
+        for id in &his {
+            kept.push(is_kept(&world, "alice", id).await);
+        }
+        // The newest.
+        assert!(kept.is_sorted(), "{kept:?}");
+        kept.iter().filter(|is_kept| **is_kept).count()
+    };
+    let before = count().await;
+    assert!((2..=8).contains(&before), "{before}");
+    assert!(is_kept(&world, "alice", &elsewhere).await);
+    // Those of all groups are counted too.
+    for _ in 0..20 {
+        ask("alice", "other").await;
+    }
+    assert!(count().await < before);
+    assert!(!is_kept(&world, "alice", &elsewhere).await);
+    for (who, id) in [("alice", &approved), ("bob", &bobs)] {
+        assert!(is_kept(&world, who, id).await, "{who}");
+    }
+}
+
+/// Whoever is not authenticated does not remove the plans of others who are not.
+#[apply(on_every_store)]
+async fn the_plans_of_nobody_make_room_when_they_expire(kind: StoreKind) {
+    let Some(builder) = World::builder().on(kind).await else {
+        return;
+    };
+    let quotas = Quotas {
+        group_plan_bytes: 8 * 4_096,
+        ..Quotas::default()
+    };
+    let world = &builder.quotas(quotas).build().await;
+    world.put_group("rg").await;
+    let first = id_of(&asked_for(world, "", "rg").await.expect(200).body["properties"]);
+    let mut asked = 1;
+    let refused = loop {
+        let reply = asked_for(world, "", "rg").await;
+        if reply.status != 200 {
+            break reply.expect(429);
+        }
+        asked += 1;
+        assert!(asked < 20);
+    };
+    assert_eq!(refused.code(), "QuotaExceeded");
+    assert!(asked > 1);
+    assert!(is_kept(world, "", &first).await);
+    // Those that have expired make room.
+    world.clock.advance(Duration::from_secs(60));
+    asked_for(world, "", "rg").await.expect(200);
+    assert!(!is_kept(world, "", &first).await);
+}
+
+/// Whoever may only read leaves nothing behind for a week.
+#[tokio::test]
+async fn the_plan_of_a_reader_lives_for_a_day() {
+    let grants = [
+        grant("alice", Role::Owner, &["/"]),
+        grant("carol", Role::Reader, &["/"]),
+    ];
+    let world = World::builder().granting(grants.to_vec()).build().await;
+    world.put_group("rg").await;
     let body = json!({"trackedBy": tracked_by(LOGS, "logs"), "properties": logs(7),
-        "whatIfSettings": {"planLifetime": "PT60S"}});
+        "whatIfSettings": {"planLifetime": "P7D"}});
     let collection =
         format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{LOGS}/:whatIf");
-    let what_if = async |who: &str| call_as(&world, who, "POST", &collection, body.clone()).await;
-    let ask = async || id_of(&what_if("alice").await.expect(200).body["properties"]);
-    let state = async |id: &str| {
-        let plan = world.call_as("alice", "GET", &path(id), "").await;
-        plan.expect(200).body["properties"]["status"].clone()
-    };
-    let first = ask().await;
-    world.clock.advance(Duration::from_secs(1));
-    let second = ask().await;
-    let reply = what_if("alice").await.expect(429);
-    assert_eq!(reply.code(), "QuotaExceeded");
-    what_if("bob").await.expect(200);
-    // What is over is kept until there is no room for another one, however short it lived.
-    world.clock.advance(Duration::from_secs(59));
-    assert_eq!(state(&first).await, "Expired");
-    ask().await;
-    world
-        .call_as("alice", "GET", &path(&first), "")
-        .await
-        .expect(404);
-    assert_eq!(state(&second).await, "Pending");
-    // What somebody has approved does not count and stays, so that it can be read how it came to be.
-    let plan = world.call_as("alice", "GET", &path(&second), "").await;
-    let fingerprint = plan.expect(200).body["properties"]["fingerprint"].clone();
-    let approve = format!("{}/:approve", path(&second));
-    call_as(
-        &world,
-        "alice",
-        "POST",
-        &approve,
-        json!({"fingerprint": fingerprint}),
-    )
-    .await
-    .expect(200);
-    world.clock.advance(Duration::from_secs(60));
-    ask().await;
-    ask().await;
-    let reply = what_if("alice").await.expect(429);
-    assert_eq!(reply.code(), "QuotaExceeded");
-    assert_eq!(state(&second).await, "Expired");
+    for (who, days) in [("alice", 7), ("carol", 1)] {
+        let reply = call_as(&world, who, "POST", &collection, body.clone()).await;
+        let id = id_of(&reply.expect(200).body["properties"]);
+        let last = world
+            .clock
+            .now()
+            .after(Duration::from_secs(days * 86_400 - 2));
+        let plan = world.call_as(who, "GET", &path(&id), "").await.expect(200);
+        let expires: Timestamp = plan.body["properties"]["expiresAt"]
+            .as_str()
+            .and_then(|text| text.parse().ok())
+            .expect("a time");
+        assert!(
+            expires > last && expires <= last.after(Duration::from_secs(2)),
+            "{who}: {expires}"
+        );
+    }
 }
 
 /// What is too large to be kept is shown nevertheless.

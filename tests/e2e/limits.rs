@@ -58,6 +58,34 @@ const SHOWN: &[(&str, Shown)] = &[
         Here(200, requests::refactor_event_name),
     ),
     (
+        "bodies-in-flight",
+        By(
+            "crates/app/src/in_flight.rs",
+            "a_caller_has_a_part_and_all_have_the_whole",
+        ),
+    ),
+    (
+        "all-bodies-in-flight",
+        By(
+            "crates/app/src/in_flight.rs",
+            "a_caller_has_a_part_and_all_have_the_whole",
+        ),
+    ),
+    (
+        "work-in-flight",
+        By(
+            "crates/app/src/in_flight.rs",
+            "a_caller_has_a_part_and_all_have_the_whole",
+        ),
+    ),
+    (
+        "all-work-in-flight",
+        By(
+            "crates/app/src/in_flight.rs",
+            "a_caller_has_a_part_and_all_have_the_whole",
+        ),
+    ),
+    (
         "large-bodies",
         By(
             "crates/api/src/json.rs",
@@ -218,6 +246,10 @@ const SHOWN: &[(&str, Shown)] = &[
     ("details", By("tests/e2e/limits.rs", "details_of_an_error")),
     ("properties", Here(201, requests::properties)),
     (
+        "page-bytes",
+        By("tests/e2e/paging.rs", "a_page_has_only_so_many_bytes"),
+    ),
+    (
         "service-bindings",
         By(
             "crates/store-conformance/src/broker.rs",
@@ -235,6 +267,13 @@ const SHOWN: &[(&str, Shown)] = &[
     (
         "set-types",
         By("tests/e2e/sets.rs", "the_types_of_a_set_are_limited"),
+    ),
+    (
+        "set-judgement",
+        By(
+            "crates/app/src/sets/drafts.rs",
+            "a_set_takes_only_so_many_checks",
+        ),
     ),
     (
         "set-unlisted",
@@ -300,6 +339,13 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
+        "scope-role-assignments",
+        By(
+            "tests/e2e/quotas.rs",
+            "only_so_many_role_assignments_name_a_scope",
+        ),
+    ),
+    (
         "role-assignment-age",
         By(
             "tests/e2e/rights/role_assignments.rs",
@@ -351,14 +397,28 @@ const SHOWN: &[(&str, Shown)] = &[
         By("tests/e2e/kept_plans.rs", "a_caller_has_only_so_many_plans"),
     ),
     (
+        "group-plans",
+        By("tests/e2e/kept_plans.rs", "a_caller_has_only_so_many_plans"),
+    ),
+    (
         "plan",
-        By("crates/app/src/kept_plans.rs", "a_plan_counts_by_its_size"),
+        By(
+            "tests/e2e/kept_plans.rs",
+            "a_plan_that_is_too_large_is_not_kept",
+        ),
     ),
     (
         "plan-lifetime",
         By(
             "tests/e2e/kept_plans.rs",
             "a_plan_lives_as_long_as_it_is_told_to",
+        ),
+    ),
+    (
+        "plan-lifetime-reader",
+        By(
+            "tests/e2e/kept_plans.rs",
+            "the_plan_of_a_reader_lives_for_a_day",
         ),
     ),
     (
@@ -418,6 +478,10 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
+        "compiled-schemas",
+        By("crates/schema/src/recent.rs", "what_was_used_last_stays"),
+    ),
+    (
         "schema-combined",
         By(
             "crates/schema/tests/hostile.rs",
@@ -429,6 +493,13 @@ const SHOWN: &[(&str, Shown)] = &[
         By(
             "crates/schema/tests/hostile.rs",
             "a_value_that_multiplies_is_refused_with_its_place",
+        ),
+    ),
+    (
+        "judgement-alternatives",
+        By(
+            "crates/schema/tests/hostile.rs",
+            "a_list_of_alternatives_is_weighed_before_it_is_judged",
         ),
     ),
     ("matched-string", Here(201, requests::matched_string)),
@@ -451,6 +522,13 @@ const SHOWN: &[(&str, Shown)] = &[
         By(
             "tests/e2e/sets.rs",
             "so_many_names_outside_of_a_set_and_no_more",
+        ),
+    ),
+    (
+        "set-referred",
+        By(
+            "tests/e2e/sets/referred.rs",
+            "a_set_takes_only_so_much_of_what_it_refers_to",
         ),
     ),
     (
@@ -598,6 +676,13 @@ const SHOWN: &[(&str, Shown)] = &[
         By(
             "crates/listen/src/http2/tests.rs",
             "who_breaks_the_protocol_too_often_is_let_go",
+        ),
+    ),
+    (
+        "stream-frames",
+        By(
+            "crates/listen/src/http2/tests.rs",
+            "a_flood_of_frames_ends_the_connection",
         ),
     ),
     (

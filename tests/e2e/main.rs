@@ -75,6 +75,7 @@ mod upgrades;
 mod waits;
 mod warnings;
 mod watching;
+mod weighed;
 mod what_if;
 mod workers;
 mod worlds;

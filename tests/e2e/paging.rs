@@ -179,3 +179,33 @@ async fn an_empty_list_is_a_list(world: &World) {
         .expect(200);
     assert_eq!(none.text, r#"{"value":[]}"#);
 }
+
+/// A page of large items is shorter, and none is lost.
+#[apply(on_every_store)]
+async fn a_page_has_only_so_many_bytes(world: &World) {
+    let text = "x".repeat(200_000);
+    let names: Vec<String> = (10..52).map(|number| format!("a-{number}")).collect();
+    for name in &names {
+        let declared = json!({"LogGroupName": name, "DataProtectionPolicy": {"Description": text}});
+        world.put(LOG_GROUP, name, declared).await.expect(201);
+    }
+    world.settle().await;
+    // 20 of them have less than 4 MiB.
+    for top in ["", "&top=41"] {
+        let path = format!("{GROUP}/resources?{API_VERSION}{top}");
+        let found = pages(world, &path).await;
+        let expected: Vec<Vec<String>> = names.chunks(20).map(<[String]>::to_vec).collect();
+        assert_eq!(found, expected, "{top}");
+    }
+    let mut operations = Vec::new();
+    let mut next = Some(format!("{GROUP}/operations?{API_VERSION}"));
+    while let Some(path) = next {
+        let page = world.get(&path).await.expect(200);
+        assert!(page.text.len() < 6 << 20, "{} bytes", page.text.len());
+        operations.extend(self::names(&page.body, "value"));
+        next = page.body.get("nextLink").map(path_of);
+    }
+    operations.sort();
+    operations.dedup();
+    assert_eq!(operations.len(), names.len());
+}

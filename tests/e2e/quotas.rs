@@ -9,6 +9,8 @@ use ucp_testkit::{
     ACCOUNT, GROUP, REGION, Reply, StoreKind, World, apply, on_every_store, tracked_by,
 };
 
+use crate::rights::grant;
+
 const LOGS: &str = "AWS.Logs/LogGroup";
 const VPC: &str = "AWS.EC2/VPC";
 const PLANE: &str = "/planes/radius/local/resourceGroups";
@@ -262,6 +264,79 @@ async fn no_caller_fills_the_quota_of_role_assignments_for_all(kind: StoreKind) 
     call("alice", "PUT", "four").await.expect(403);
     call("alice", "DELETE", "two").await.expect(200);
     call("alice", "PUT", "four").await.expect(201);
+}
+
+#[apply(on_every_store)]
+async fn only_so_many_role_assignments_name_a_scope(kind: StoreKind) {
+    let Some(world) = world(kind, Quotas::default()).await else {
+        return;
+    };
+    world.put_group("rg").await;
+    let put = async |name: &str, scopes: &[&str]| {
+        let id = format!("/planes/radius/local/providers/System.Resources/roleAssignments/{name}");
+        let body = json!({"properties": {"user": "bob", "role": "reader", "scopes": scopes}});
+        world
+            .call("PUT", &format!("{id}?{API}"), &body.to_string())
+            .await
+    };
+    for number in 0..100 {
+        put(&format!("a-{number}"), &[GROUP]).await.expect(201);
+    }
+    let spelled = GROUP
+        .to_uppercase()
+        .replace("/PLANES/RADIUS", "/planes/radius");
+    for scopes in [&[GROUP][..], &[&spelled], &["/", GROUP]] {
+        let refused = put("b", scopes).await.expect(403);
+        assert_eq!(refused.code(), "QuotaExceeded", "{}", refused.text);
+    }
+    put("b", &["/"]).await.expect(201);
+    // Nor does one come to it later.
+    put("b", &["/", GROUP]).await.expect(403);
+    // What names it already may change otherwise.
+    let other = json!({"properties": {"user": "carol", "role": "reader", "scopes": [GROUP, "/"]}});
+    let id = "/planes/radius/local/providers/System.Resources/roleAssignments/a-1";
+    let reply = world
+        .call("PUT", &format!("{id}?{API}"), &other.to_string())
+        .await;
+    reply.expect(200);
+}
+
+/// Owners of groups leave room for those of the plane.
+#[apply(on_every_store)]
+async fn the_last_role_assignments_are_for_owners_of_the_plane(kind: StoreKind) {
+    let quotas = Quotas {
+        role_assignments: 20,
+        ..Quotas::default()
+    };
+    let Some(builder) = World::builder().on(kind).await else {
+        return;
+    };
+    let grants = [
+        grant("alice", Role::Owner, &[GROUP]),
+        grant("bob", Role::Owner, &["/planes/radius/local"]),
+        grant("carol", Role::Owner, &["/"]),
+    ];
+    let world = builder
+        .quotas(quotas)
+        .granting(grants.to_vec())
+        .build()
+        .await;
+    world.put_group("rg").await;
+    let put = async |who: &str, name: &str| {
+        let id = format!("/planes/radius/local/providers/System.Resources/roleAssignments/{name}");
+        let body = json!({"properties": {"user": "dave", "role": "reader", "scopes": [GROUP]}});
+        world
+            .call_as(who, "PUT", &format!("{id}?{API}"), &body.to_string())
+            .await
+    };
+    for number in 0..18 {
+        put("alice", &format!("a-{number}")).await.expect(201);
+    }
+    let refused = put("alice", "b").await.expect(403);
+    assert_eq!(refused.code(), "QuotaExceeded", "{}", refused.text);
+    put("bob", "b").await.expect(201);
+    put("carol", "c").await.expect(201);
+    put("carol", "d").await.expect(403);
 }
 
 #[apply(on_every_store)]

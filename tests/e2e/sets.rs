@@ -2,6 +2,7 @@
 
 mod graphs;
 mod moves;
+mod referred;
 
 use serde_json::{Value, json};
 use ucp_simulator::faults::{Effect, fail, fault, refuse};

@@ -103,7 +103,8 @@ async fn what_was_put_is_no_change(world: &World) {
     assert_eq!(
         since.into_iter().collect::<Vec<_>>(),
         [
-            ("count_plans", 1),
+            // Of the group, and of all.
+            ("count_plans", 2),
             ("keep_plan", 1),
             ("recorded_alias", 1),
             ("references_to", 1)

@@ -3,6 +3,7 @@
 
 mod attacks;
 mod honest;
+mod readers;
 mod samples;
 mod turns;
 

@@ -28,6 +28,7 @@ use crate::problem::{Problem, RefusalCode};
 use crate::rights::named;
 use crate::routes::health;
 use crate::state::Api;
+use crate::weighed::Weight;
 
 const AZURE_ASYNC_OPERATION: HeaderName = HeaderName::from_static("azure-asyncoperation");
 const CORRELATION_ID: HeaderName = HeaderName::from_static("x-ms-correlation-request-id");
@@ -101,6 +102,7 @@ impl FromRequestParts<Arc<Api>> for RequestContext {
         let principal = parts.extensions.get::<Arc<Principal>>();
         let rights = parts.extensions.get::<Rights>();
         let recipient = parts.extensions.get::<Recipient>();
+        let weight = parts.extensions.get::<Weight>();
         let prefers_async = prefers_async(&parts.headers);
         let patience = |wait| if prefers_async { Duration::ZERO } else { wait };
         Ok(Self {
@@ -112,6 +114,7 @@ impl FromRequestParts<Arc<Api>> for RequestContext {
                 verdict_wait: patience(api.settings.verdict_wait),
                 group_delete_wait: patience(api.settings.group_delete_wait),
                 recipient: recipient.cloned().unwrap_or_default(),
+                room: weight.map(|weight| weight.work.clone()).unwrap_or_default(),
             },
             base_url: base_url.cloned().ok_or_else(Problem::internal)?,
             noted: parts.extensions.get::<Noted>().cloned().unwrap_or_default(),

@@ -7,8 +7,9 @@ use std::time::Duration;
 use axum::body::{Body, HttpBody as _};
 use axum::extract::{FromRequest, OptionalFromRequest, Request};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
-use axum::http::{HeaderMap, StatusCode};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderMap, StatusCode};
+use http_body_util::BodyExt as _;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -19,6 +20,7 @@ use ucp_model::{ErrorCode, Failure, excerpt, pointer};
 use crate::members::{self, kind};
 use crate::problem::Problem;
 use crate::state::Api;
+use crate::weighed::Weight;
 
 /// The maximum size of a body, in bytes.
 pub(crate) const BODY_MAX_BYTES: usize = 1 << 20;
@@ -32,7 +34,7 @@ pub(crate) const VALUES_MAX: usize = 50_000;
 /// The same of a refactor: a hundred for each of the resources that it may declare.
 pub(crate) const LARGE_VALUES_MAX: usize = 1_000_000;
 /// How many bodies beyond [`BODY_MAX_BYTES`] are in memory at once. Others wait, for as long as a body may take.
-pub(crate) const LARGE_BODIES: usize = 4;
+pub(crate) const LARGE_BODIES: usize = 1;
 /// The maximum length of a member's name, in characters. Names of AWS properties have at most a tenth.
 pub(crate) const NAME_MAX_CHARS: usize = 1_024;
 /// How long a client may take to send a body.
@@ -73,6 +75,7 @@ impl JsonObject {
 /// A body that may be large. It is read as JSON where declarations are judged.
 pub(crate) struct LargeBody {
     bytes: Vec<u8>,
+    weight: Option<Weight>,
     /// Its place among the large ones, if it is one.
     place: Option<OwnedSemaphorePermit>,
 }
@@ -85,13 +88,14 @@ impl FromRequest<Arc<Api>> for LargeBody {
         let is_small = body
             .size_hint()
             .upper()
-            .is_some_and(|upper| usize::try_from(upper).is_ok_and(|upper| upper <= BODY_MAX_BYTES));
+            .is_some_and(|upper| usize::try_from(upper).is_ok_and(|upper| upper <= QUICK_BYTES));
         let place = match is_small {
             true => None,
             false => Some(place(&api.large_bodies).await?),
         };
         Ok(Self {
-            bytes: read(&parts.headers, body, LARGE_BODY_MAX_BYTES).await?,
+            bytes: read(&parts, body, LARGE_BODY_MAX_BYTES).await?,
+            weight: parts.extensions.get::<Weight>().cloned(),
             place,
         })
     }
@@ -114,18 +118,35 @@ impl LargeBody {
         api: &Api,
         read: impl FnOnce(Map<String, Value>) -> Result<T, Problem> + Send + 'static,
     ) -> Result<(T, Option<OwnedSemaphorePermit>), Problem> {
-        let Self { bytes, place } = self;
+        let Self {
+            bytes,
+            weight,
+            place,
+        } = self;
+        if let Some(weight) = &weight {
+            weight.reads(bytes.len(), values_at_most(&bytes)).await?;
+        }
         let is_quick = bytes.len() <= QUICK_BYTES;
         let work = move || {
             let members = match bytes.is_empty() {
                 true => Map::new(),
-                false => object_of(&bytes, LARGE_VALUES_MAX)?,
+                false => object_of(&bytes, LARGE_VALUES_MAX)?.0,
             };
+            drop(bytes);
             read(members)
         };
         let read = api.app.judge_aside(is_quick, work).await??;
+        if let Some(weight) = &weight {
+            weight.has_read()?;
+        }
         Ok((read, place))
     }
+}
+
+/// Returns how many values a text may have at most as JSON: each but the first comes after one of these letters.
+fn values_at_most(bytes: &[u8]) -> usize {
+    let begins = |letter: &&u8| matches!(letter, b'[' | b'{' | b',');
+    1 + bytes.iter().filter(begins).count()
 }
 
 impl<S: Send + Sync> OptionalFromRequest<S> for JsonObject {
@@ -134,25 +155,42 @@ impl<S: Send + Sync> OptionalFromRequest<S> for JsonObject {
     /// `None` when the body is empty.
     async fn from_request(request: Request, _: &S) -> Result<Option<Self>, Problem> {
         let (parts, body) = request.into_parts();
-        let bytes = read(&parts.headers, body, BODY_MAX_BYTES).await?;
+        let bytes = read(&parts, body, BODY_MAX_BYTES).await?;
         if bytes.is_empty() {
             return Ok(None);
         }
-        object(&bytes)
-            .map(|body| Some(Self(body)))
-            .map_err(Problem::from)
+        let read = object(bytes, &parts.extensions).await?;
+        Ok(Some(Self(read.map_err(Problem::from)?)))
     }
 }
 
-/// Parses a body as a JSON object, or returns the reason why it is not one.
-pub(crate) fn object(bytes: &[u8]) -> Result<Map<String, Value>, Misread> {
-    object_of(bytes, VALUES_MAX)
+/// Parses a body as a JSON object, or returns the reason why it is not one. Fails if there is no room to work with it.
+pub(crate) async fn object(
+    bytes: Vec<u8>,
+    extensions: &Extensions,
+) -> Result<Result<Map<String, Value>, Misread>, Problem> {
+    let Some(weight) = extensions.get::<Weight>() else {
+        return Ok(object_of(&bytes, VALUES_MAX).map(|(members, _)| members));
+    };
+    let length = bytes.len();
+    weight.reads(length, values_at_most(&bytes)).await?;
+    let read = weight.read_aside(length <= QUICK_BYTES, move || object_of(&bytes, VALUES_MAX));
+    let read = read.await?;
+    weight.has_read()?;
+    Ok(match read {
+        Ok((members, values)) => {
+            weight.settle(length, values)?;
+            Ok(members)
+        }
+        Err(misread) => Err(misread),
+    })
 }
 
-fn object_of(bytes: &[u8], values: usize) -> Result<Map<String, Value>, Misread> {
-    match parse_up_to(bytes, values)? {
-        Value::Object(members) => Ok(members),
-        other => Err(Misread {
+/// Returns the object, and how many values it has.
+fn object_of(bytes: &[u8], most: usize) -> Result<(Map<String, Value>, usize), Misread> {
+    match parse_up_to(bytes, most)? {
+        (Value::Object(members), values) => Ok((members, values)),
+        (other, _) => Err(Misread {
             reason: format!("the body is {}, not an object", kind(&other)),
             place: None,
         }),
@@ -173,9 +211,10 @@ pub(crate) fn is_json(headers: &HeaderMap) -> bool {
         .eq_ignore_ascii_case("application/json")
 }
 
-/// Reads a body of at most so many bytes, with a limit on time.
-pub(crate) async fn read(headers: &HeaderMap, body: Body, most: usize) -> Result<Vec<u8>, Problem> {
-    if let Some(encoding) = headers
+/// Reads a body of at most so many bytes, with a limit on time. What has arrived counts among the bodies of the caller.
+pub(crate) async fn read(parts: &Parts, body: Body, most: usize) -> Result<Vec<u8>, Problem> {
+    if let Some(encoding) = parts
+        .headers
         .get(CONTENT_ENCODING)
         .filter(|encoding| *encoding != "identity")
     {
@@ -186,28 +225,46 @@ pub(crate) async fn read(headers: &HeaderMap, body: Body, most: usize) -> Result
         let failure = Failure::new(ErrorCode::UnsupportedMediaType, message);
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, failure));
     }
-    let collected = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, most).collect());
-    match collected.await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes().to_vec()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            let message = format!("The body is larger than {most} bytes. Declare less.");
-            let failure = Failure::new(ErrorCode::RequestEntityTooLarge, message);
-            Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, failure))
-        }
-        Ok(Err(_)) => Err(Problem::bad_request(
-            "The body cannot be read: it ended unexpectedly.",
-        )),
-        Err(_) => {
-            let message = format!(
-                "The body did not arrive within {} seconds.",
-                BODY_TIMEOUT.as_secs()
-            );
-            Err(Problem::new(
-                StatusCode::REQUEST_TIMEOUT,
-                Failure::new(ErrorCode::RequestTimeout, message),
-            ))
-        }
+    let too_large = || {
+        let message = format!("The body is larger than {most} bytes. Declare less.");
+        let failure = Failure::new(ErrorCode::RequestEntityTooLarge, message);
+        Problem::new(StatusCode::PAYLOAD_TOO_LARGE, failure)
+    };
+    let is_within = |length: u64| usize::try_from(length).is_ok_and(|length| length <= most);
+    if !is_within(body.size_hint().lower()) {
+        return Err(too_large());
     }
+    let weight = parts.extensions.get::<Weight>();
+    let mut body = body;
+    let reading = async {
+        let mut bytes = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|_| {
+                Problem::bad_request("The body cannot be read: it ended unexpectedly.")
+            })?;
+            let Ok(data) = frame.into_data() else {
+                continue;
+            };
+            if bytes.len() + data.len() > most {
+                return Err(too_large());
+            }
+            bytes.extend_from_slice(&data);
+            if let Some(weight) = weight {
+                weight.has_come(bytes.len())?;
+            }
+        }
+        Ok(bytes)
+    };
+    timeout(BODY_TIMEOUT, reading).await.unwrap_or_else(|_| {
+        let message = format!(
+            "The body did not arrive within {} seconds.",
+            BODY_TIMEOUT.as_secs()
+        );
+        Err(Problem::new(
+            StatusCode::REQUEST_TIMEOUT,
+            Failure::new(ErrorCode::RequestTimeout, message),
+        ))
+    })
 }
 
 /// Why a body cannot be read.
@@ -234,8 +291,9 @@ impl From<Misread> for Problem {
     }
 }
 
-/// Parses JSON of at most so many values, refusing duplicate members and deep nesting. The error names the place.
-fn parse_up_to(bytes: &[u8], values: usize) -> Result<Value, Misread> {
+/// Parses JSON of at most so many values, and returns how many it has. Refuses duplicate members and deep nesting. The error
+/// names the place.
+fn parse_up_to(bytes: &[u8], values: usize) -> Result<(Value, usize), Misread> {
     if let Some(place) = private_name(bytes) {
         let place: String = place.chars().take(SHOWN_CHARS).collect();
         return Err(Misread {
@@ -252,10 +310,13 @@ fn parse_up_to(bytes: &[u8], values: usize) -> Result<Value, Misread> {
     };
     let value = Strict(&mut reading).deserialize(&mut deserializer);
     let value = value.and_then(|value| deserializer.end().map(|()| value));
-    value.map_err(|error| Misread {
-        reason: error.to_string(),
-        place: reading.exceeds,
-    })
+    match value {
+        Ok(value) => Ok((value, values - reading.room)),
+        Err(error) => Err(Misread {
+            reason: error.to_string(),
+            place: reading.exceeds,
+        }),
+    }
 }
 
 /// How far the reading of a body has come.
@@ -409,7 +470,7 @@ mod tests {
     use super::*;
 
     fn parse(bytes: &[u8]) -> Result<Value, Misread> {
-        parse_up_to(bytes, VALUES_MAX)
+        parse_up_to(bytes, VALUES_MAX).map(|(value, _)| value)
     }
 
     #[test]

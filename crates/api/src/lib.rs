@@ -42,6 +42,7 @@ mod segments;
 mod state;
 mod unserved;
 mod validation;
+mod weighed;
 mod wire;
 
 use std::any::Any;
@@ -53,9 +54,10 @@ use axum::http::StatusCode;
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{any_service, get};
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
-use ucp_app::App;
+use ucp_app::{App, InFlight};
 use ucp_audit::Auditor;
 use ucp_authentication::Authenticator;
 pub use ucp_listen::AllowedHosts;
@@ -106,10 +108,14 @@ pub fn routers(
         limits,
         metrics,
         settings,
+        runtime: Handle::current(),
+        bodies: InFlight::bodies(),
+        work: InFlight::work(),
         large_bodies: Arc::new(Semaphore::new(json::LARGE_BODIES)),
     });
     let described = described::api()
         .route_layer(from_fn(query::without_plan))
+        .route_layer(from_fn_with_state(Arc::clone(&api), weighed::kept))
         .route_layer(from_fn_with_state(Arc::clone(&api), rated::kept));
     let docs = SwaggerUi::new("/docs").config(Config::from(DOCUMENT));
     let guarded = described

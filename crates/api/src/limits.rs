@@ -1,4 +1,5 @@
 use ucp_access::SCOPES_MAX;
+use ucp_app::{ALL_BODIES_MAX_BYTES, ALL_MAX_BYTES, CALLER_BODIES_MAX_BYTES, CALLER_MAX_BYTES};
 use ucp_model::{Beyond, ErrorCode, Limit, MAX_TAGS, Most, TAG_VALUE_MAX_CHARS};
 use ucp_rates::{CALLERS, SCOPES};
 
@@ -65,6 +66,30 @@ pub const LIMITS: &[Limit] = &[
         what: "The name of such an event",
         most: Most::Characters(EVENT_ID_MAX_CHARS),
         beyond: Beyond::refused_at(400, ErrorCode::BadRequest, "/history/{index}/id"),
+    },
+    Limit {
+        name: "bodies-in-flight",
+        what: "The bodies of one caller's requests that are in memory until they are read. Callers who are not authenticated are told apart by their addresses",
+        most: Most::Bytes(CALLER_BODIES_MAX_BYTES),
+        beyond: Beyond::refused(429, ErrorCode::TooManyRequests),
+    },
+    Limit {
+        name: "all-bodies-in-flight",
+        what: "The same of all callers",
+        most: Most::Bytes(ALL_BODIES_MAX_BYTES),
+        beyond: Beyond::refused(429, ErrorCode::TooManyRequests),
+    },
+    Limit {
+        name: "work-in-flight",
+        what: "The memory that one caller's requests work with, as estimated: for a body, six times its bytes and 100 for each of its values, or ten times for a set; for a what-if of a set, four times what it shows besides, and what it refers to; for a page of references or operations, five times its items. A request waits two seconds for it",
+        most: Most::Bytes(CALLER_MAX_BYTES),
+        beyond: Beyond::refused(429, ErrorCode::TooManyRequests),
+    },
+    Limit {
+        name: "all-work-in-flight",
+        what: "The same of all callers",
+        most: Most::Bytes(ALL_MAX_BYTES),
+        beyond: Beyond::refused(429, ErrorCode::TooManyRequests),
     },
     Limit {
         name: "large-bodies",

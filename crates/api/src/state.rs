@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
-use ucp_app::App;
+use ucp_app::{App, InFlight};
 use ucp_audit::Auditor;
 use ucp_authentication::Authenticator;
 use ucp_listen::AllowedHosts;
@@ -71,6 +72,12 @@ pub(crate) struct Api {
     pub(crate) limits: Limits,
     pub(crate) metrics: Metrics,
     pub(crate) settings: Settings,
+    /// The runtime of the API. What calls the store is run there: its connections belong to it.
+    pub(crate) runtime: Handle,
+    /// The bodies that are in memory until they are read.
+    pub(crate) bodies: Arc<InFlight>,
+    /// The memory that requests work with.
+    pub(crate) work: Arc<InFlight>,
     /// The places of large bodies.
     pub(crate) large_bodies: Arc<Semaphore>,
 }

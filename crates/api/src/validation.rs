@@ -43,9 +43,10 @@ impl<S: Send + Sync> FromRequest<S> for Payload {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
-        let bytes = read(&parts.headers, body, BODY_MAX_BYTES).await?;
+        let bytes = read(&parts, body, BODY_MAX_BYTES).await?;
         Ok(Self(if is_json(&parts.headers) {
-            object(&bytes).map_err(|misread| misread.to_string())
+            let read = object(bytes, &parts.extensions).await?;
+            read.map_err(|misread| misread.to_string())
         } else {
             Err("Send the body with Content-Type: application/json.".to_owned())
         }))

@@ -43,8 +43,10 @@ pub struct Quotas {
     pub caller_operations: usize,
     /// All operations under way.
     pub operations: usize,
-    /// The plans of one caller; one counts for each 64 KiB that it has begun. Those that are over make room.
-    pub caller_plans: usize,
+    /// The bytes of the plans that one caller has asked for.
+    pub caller_plan_bytes: usize,
+    /// The same of those that are about one group.
+    pub group_plan_bytes: usize,
 }
 
 impl Default for Quotas {
@@ -61,7 +63,8 @@ impl Default for Quotas {
             group_operations: 5_000,
             caller_operations: 25_000,
             operations: 50_000,
-            caller_plans: 25_000,
+            caller_plan_bytes: 256 << 20,
+            group_plan_bytes: 64 << 20,
         }
     }
 }

@@ -144,6 +144,7 @@ impl App {
             compared_with: 0,
             heir: None,
             owned_since: None,
+            referred_bytes: 0,
             resolves: None,
             options,
             plan: None,
@@ -249,6 +250,8 @@ impl App {
         caller: &Caller,
     ) -> Result<Operation, Rejection> {
         let is_decided = |operation: &Operation| verdict_of(operation) != Verdict::Undecided;
+        // What was declared is stored by now.
+        caller.room.settle(0)?;
         let operation = pending
             .until(deadline, caller.recipient.left(), is_decided)
             .await;

@@ -17,6 +17,7 @@ use zeroize::Zeroizing;
 
 use crate::changes::{ChangeKind, ResourceChange, WhatIf};
 use crate::plan_in_hand::{DeclaredPlan, PlanInHand};
+use crate::quotas::plan_units;
 use crate::withholding::judge_shown;
 use crate::{App, Caller, Rejection};
 
@@ -29,8 +30,10 @@ pub const PLAN_LIFETIMES: [Duration; 2] = [
 ];
 /// The longest content of a plan, with what was declared for it.
 pub(crate) const PLAN_MAX_BYTES: usize = 16 << 20;
-/// A plan counts one for each of so many bytes that it has begun.
-const PLAN_UNIT: usize = 64 << 10;
+/// The longest time that a plan may be used that a caller has asked for who may not carry it out himself.
+pub(crate) const READERS_PLAN_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
+/// How often the content of a plan is in memory when it is shown: sealed, opened, as it is read, and in the reply.
+const CONTENT_COPIES: usize = 6;
 /// What is shorter is read at once.
 const QUICK_BYTES: usize = 64 << 10;
 /// The plane of plans that are about no group.
@@ -71,6 +74,10 @@ impl App {
         };
         let id = PlanId(self.parts.entropy.uuid("plan"));
         let now = self.now();
+        let lifetime = match caller.may_carry_out(&prepared) {
+            true => lifetime,
+            false => lifetime.min(READERS_PLAN_LIFETIME),
+        };
         let kept = Kept {
             id,
             created_by: caller.name.clone(),
@@ -93,7 +100,8 @@ impl App {
             tell_not_kept(&mut what_if.changes);
             return Ok(what_if);
         };
-        self.admit_plan(&caller.name, stored.units).await?;
+        let group = stored.plan.group.as_ref();
+        self.admit_plan(&caller.name, group, stored.units).await?;
         let plan = stored.plan.clone();
         self.parts.store.keep_plan(stored).await?;
         what_if.plan = Some(plan);
@@ -127,6 +135,7 @@ impl App {
         if !plan.plane.eq_ignore_ascii_case(plane) {
             return Err(caller.no_such_plan(id));
         }
+        caller.room.enter(content.0.len() * CONTENT_COPIES).await?;
         let shown = self.content(id, content).await?;
         caller.judge_plan(&plan, &shown)?;
         let PlanContent { changes, .. } = shown;
@@ -327,14 +336,15 @@ fn written(
         changes: changes.iter().collect(),
         reads: Some(reads),
     })?;
-    let Some(units) = units(content.len() + declared.len()) else {
+    let bytes = content.len() + declared.len();
+    if bytes > PLAN_MAX_BYTES {
         return Ok(None);
-    };
+    }
     let seal = |place, text: &str| Sealed(keys.sealing.seal(place, text.as_bytes(), entropy));
     Ok(Some(StoredPlan {
         content: seal(AssociatedData::PlanContent(id), &content),
         declared: Some(seal(AssociatedData::PlanDeclared(id), &declared)),
-        units,
+        units: plan_units(bytes),
         plan: KeptPlan {
             id,
             plane: group
@@ -362,6 +372,16 @@ pub struct PlanReview {
 }
 
 impl Caller {
+    /// Returns whether the caller could carry out such a plan himself.
+    fn may_carry_out(&self, prepared: &Prepared) -> bool {
+        let may_write = |scope: &Scope| self.rights.permits(Right::Write, scope);
+        let members = prepared.members.iter();
+        let mut types =
+            members.map(|member| Scope::resource_type(&member.scope, &member.type_name));
+        let group = prepared.group.as_ref().map(Scope::group);
+        group.is_none_or(|group| may_write(&group)) && types.all(|scope| may_write(&scope))
+    }
+
     /// Hides a plan from those who may not read the types of what it shows, and from those who may not read what it refers
     /// to: it has values of that. They are judged as who asks for such a plan.
     fn judge_plan(
@@ -393,11 +413,6 @@ impl Caller {
     }
 }
 
-/// Returns how many plans one of so many bytes counts as. `None` if it is too large to be kept.
-fn units(bytes: usize) -> Option<usize> {
-    (bytes <= PLAN_MAX_BYTES).then_some(bytes / PLAN_UNIT + 1)
-}
-
 /// Warns that the plan is too large to be kept.
 fn tell_not_kept(changes: &mut [ResourceChange]) {
     if let Some(change) = changes.first_mut() {
@@ -424,7 +439,7 @@ impl Caller {
 }
 
 /// A plan of an earlier version does not say what it refers to, so nobody can tell whether that is as it was.
-fn of_earlier_version() -> Rejection {
+pub(crate) fn of_earlier_version() -> Rejection {
     let message = "The plan was made by an earlier version of the server. Ask for a new one.";
     let detail = Detail {
         code: "Expired".to_owned(),
@@ -490,19 +505,6 @@ mod tests {
             let shown: PlanContent<ResourceChange> = serde_json::from_str(content).unwrap();
             assert_eq!(caller("ann").judge_plan(&plan, &shown).is_ok(), ann);
             assert_eq!(caller("bob").judge_plan(&plan, &shown).is_ok(), bob);
-        }
-    }
-
-    #[test]
-    fn a_plan_counts_by_its_size() {
-        for (bytes, expected) in [
-            (0, Some(1)),
-            (PLAN_UNIT - 1, Some(1)),
-            (PLAN_UNIT, Some(2)),
-            (PLAN_MAX_BYTES, Some(257)),
-            (PLAN_MAX_BYTES + 1, None),
-        ] {
-            assert_eq!(units(bytes), expected, "{bytes}");
         }
     }
 }

@@ -16,6 +16,7 @@ mod estimates;
 mod group_operations;
 mod identifier;
 mod import;
+mod in_flight;
 mod intake;
 mod inventory;
 mod kept_plans;
@@ -81,6 +82,9 @@ pub use estimates::Quotas;
 pub use group_operations::{DeleteGroupOutcome, ImportGroupItem};
 pub use identifier::{Selector, TrackedBy, UntrackedAlias};
 pub use import::{ImportOutcome, ImportResource};
+pub use in_flight::{
+    ALL_BODIES_MAX_BYTES, ALL_MAX_BYTES, CALLER_BODIES_MAX_BYTES, CALLER_MAX_BYTES, InFlight, Room,
+};
 use inventory::Counted;
 pub use inventory::Inventory;
 pub use kept_plans::{PLAN_LIFETIME, PLAN_LIFETIMES, PlanReview, ShownPlan};
@@ -189,6 +193,8 @@ pub struct Caller {
     pub group_delete_wait: Duration,
     /// Who waits for the reply.
     pub recipient: Recipient,
+    /// The memory that the request works with.
+    pub room: Room,
 }
 
 /// Returns somebody who may do everything, and waits for nothing.
@@ -202,6 +208,7 @@ fn caller(name: &str) -> Caller {
         verdict_wait: Duration::ZERO,
         group_delete_wait: Duration::ZERO,
         recipient: Recipient::default(),
+        room: Room::default(),
     }
 }
 

@@ -5,11 +5,16 @@ use ucp_schema::MAX_DECLARED_CHARS;
 use ucp_store::{BINDINGS_MAX, REFACTORS_MAX};
 
 use crate::group_operations::{ITEMS_MAX, TYPES_MAX};
-use crate::kept_plans::{PLAN_LIFETIMES, PLAN_MAX_BYTES};
+use crate::kept_plans::{PLAN_LIFETIMES, PLAN_MAX_BYTES, READERS_PLAN_LIFETIME};
 use crate::known_assignments::{FRESH, GRACE};
+use crate::listed::PAGE_MAX_BYTES;
+use crate::quotas::SCOPE_MAX;
 use crate::refactors::{self, DEPLOYED_MAX_BYTES};
-use crate::sets::{SHOWN_MAX_BYTES, UNLISTED_MAX};
+use crate::sets::{SET_CHECKS_MAX, SHOWN_MAX_BYTES, UNLISTED_MAX};
 use crate::what_if::LOOKING_TIME;
+
+/// What happens to the plans of a caller who asks for more.
+const MAKE_ROOM: &str = "Those go that were asked for first. Who is not authenticated gets 429 [`QuotaExceeded`](errors/QuotaExceeded.md) instead, until some have expired.";
 
 /// What is limited of what requests ask for, and of what they leave behind.
 pub const LIMITS: &[Limit] = &[
@@ -18,6 +23,12 @@ pub const LIMITS: &[Limit] = &[
         what: "`properties` as JSON, with the default tags",
         most: Most::Characters(MAX_DECLARED_CHARS),
         beyond: Beyond::refused_at(413, ErrorCode::RequestEntityTooLarge, "/properties"),
+    },
+    Limit {
+        name: "page-bytes",
+        what: "The items of a page of references or of operations, as JSON",
+        most: Most::Bytes(PAGE_MAX_BYTES),
+        beyond: Beyond::Told("The page ends earlier, after one item at least."),
     },
     Limit {
         name: "service-bindings",
@@ -46,6 +57,12 @@ pub const LIMITS: &[Limit] = &[
             ErrorCode::InvalidRequest,
             "/resources/{index}/type",
         ),
+    },
+    Limit {
+        name: "set-judgement",
+        what: "The checks of all resources of a set: each is of a value by a schema",
+        most: Most::Number(SET_CHECKS_MAX as usize),
+        beyond: Beyond::refused_in_detail(400, ErrorCode::InvalidRequest, "/resources/{index}"),
     },
     Limit {
         name: "set-unlisted",
@@ -111,7 +128,7 @@ pub const LIMITS: &[Limit] = &[
     },
     Limit {
         name: "role-assignments",
-        what: "The role assignments, of all planes",
+        what: "The role assignments, of all planes. The last tenth is for owners of the plane or of everything",
         most: Most::Flag("--quota-role-assignments"),
         beyond: Beyond::refused_at(403, ErrorCode::QuotaExceeded, "/planes"),
     },
@@ -119,6 +136,12 @@ pub const LIMITS: &[Limit] = &[
         name: "caller-role-assignments",
         what: "Those of them that one caller has given first. All who are not authenticated are one caller",
         most: Most::Flag("--quota-caller-role-assignments"),
+        beyond: Beyond::refused(403, ErrorCode::QuotaExceeded),
+    },
+    Limit {
+        name: "scope-role-assignments",
+        what: "Those of them that name one scope",
+        most: Most::Number(SCOPE_MAX),
         beyond: Beyond::refused(403, ErrorCode::QuotaExceeded),
     },
     Limit {
@@ -183,9 +206,15 @@ pub const LIMITS: &[Limit] = &[
     },
     Limit {
         name: "caller-plans",
-        what: "The plans that one caller has asked for; one counts for each 65,536 bytes that it has begun. Those that were reviewed or carried out do not count, and those that have expired make room, the oldest first. All who are not authenticated are one caller",
-        most: Most::Flag("--quota-caller-plans"),
-        beyond: Beyond::refused(429, ErrorCode::QuotaExceeded),
+        what: "The plans that one caller has asked for, in bytes; each counts 4,096 at least. Those that were reviewed or carried out do not count. All who are not authenticated are one caller",
+        most: Most::Flag("--quota-caller-plan-bytes"),
+        beyond: Beyond::Told(MAKE_ROOM),
+    },
+    Limit {
+        name: "group-plans",
+        what: "Those of them that are about one resource group",
+        most: Most::Flag("--quota-group-plan-bytes"),
+        beyond: Beyond::Told(MAKE_ROOM),
     },
     Limit {
         name: "plan",
@@ -198,6 +227,12 @@ pub const LIMITS: &[Limit] = &[
         what: "The time that a plan may be used: `whatIfSettings.planLifetime`, by default an hour",
         most: Most::Time(PLAN_LIFETIMES[1]),
         beyond: Beyond::refused(400, ErrorCode::BadRequest),
+    },
+    Limit {
+        name: "plan-lifetime-reader",
+        what: "The same for a caller who could not carry the plan out",
+        most: Most::Time(READERS_PLAN_LIFETIME),
+        beyond: Beyond::Told("The plan expires earlier, as `expiresAt` of the reply says."),
     },
     Limit {
         name: "plan-approvals",

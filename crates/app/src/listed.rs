@@ -1,3 +1,5 @@
+use crate::{Rejection, Room};
+
 /// How many things are looked up one by one for a page.
 const LOOKED_UP: usize = 50;
 
@@ -30,6 +32,89 @@ impl<T> Listed<T> {
     }
 }
 
+/// How many bytes the items of a page have as JSON, unless the first alone has more.
+pub(crate) const PAGE_MAX_BYTES: usize = 4 << 20;
+/// How many items are read before it is known how large they are.
+const READ_FIRST: usize = 32;
+
+/// How many times as many are read next as a page has.
+const GROWTH: usize = 4;
+/// How often an item is in memory: as it is stored, as it is shown, and as JSON.
+const COPIES: usize = 5;
+/// What an item is expected to have, before one of the list was seen.
+const EXPECTED_BYTES: usize = 8 << 10;
+
+/// A page in the making, which ends after so many items or so many bytes, whichever is less, or when there is no room for more
+/// in memory.
+#[derive(Debug)]
+pub(crate) struct Filling<T> {
+    top: usize,
+    items: Vec<T>,
+    bytes: usize,
+    has_more: bool,
+    room: Room,
+}
+
+impl<T> Filling<T> {
+    pub(crate) fn up_to(top: usize, room: &Room) -> Self {
+        Self {
+            top,
+            items: Vec::new(),
+            bytes: 0,
+            has_more: false,
+            room: room.clone(),
+        }
+    }
+
+    /// Waits until there is room for what is read first.
+    pub(crate) async fn enter(&self) -> Result<(), Rejection> {
+        let expected = self.to_read() * EXPECTED_BYTES;
+        self.room.enter(expected * COPIES).await
+    }
+
+    /// Returns how many items are to be read next: as many as the page has room for, if they are like those that it has, and one
+    /// more.
+    pub(crate) fn to_read(&self) -> usize {
+        let has = self.items.len();
+        let left = (self.top + 1).saturating_sub(has);
+        let room = match self.bytes / has.max(1) {
+            0 => READ_FIRST,
+            bytes_each => PAGE_MAX_BYTES.saturating_sub(self.bytes) / bytes_each,
+        };
+        // Those that follow may be larger.
+        left.min(room.clamp(READ_FIRST, READ_FIRST.max(GROWTH * has)))
+    }
+
+    /// Adds an item of so many bytes. Returns whether there was room for it.
+    pub(crate) fn add(&mut self, item: T, bytes: usize) -> bool {
+        let total = self.bytes + bytes;
+        let is_first = self.items.is_empty();
+        let has_room = || self.room.settle(total * COPIES).is_ok();
+        let is_full = self.items.len() >= self.top
+            || !is_first && total > PAGE_MAX_BYTES
+            || !has_room() && !is_first;
+        if is_full {
+            self.has_more = true;
+            return false;
+        }
+        self.bytes = total;
+        self.items.push(item);
+        true
+    }
+
+    pub(crate) fn last(&self) -> Option<&T> {
+        self.items.last()
+    }
+
+    pub(crate) fn listed(self) -> Listed<T> {
+        Listed {
+            items: self.items,
+            has_more: self.has_more,
+            resumes_after: None,
+        }
+    }
+}
+
 /// Ids of a page, to be looked up one by one. Not all of them need to exist.
 pub(crate) struct Named<Id> {
     pub(crate) ids: Vec<Id>,
@@ -53,6 +138,64 @@ impl<Id: ToString> Named<Id> {
             items,
             has_more: self.has_more,
             resumes_after: last.map(Id::to_string),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads a list of items with so many bytes each as a store gives it, and returns the lengths of the pages and of the reads.
+    fn pages(sizes: &[usize], top: usize) -> (Vec<usize>, Vec<usize>) {
+        let (mut pages, mut reads, mut at) = (Vec::new(), Vec::new(), 0);
+        loop {
+            let mut page = Filling::up_to(top, &Room::default());
+            'page: loop {
+                let asked = page.to_read();
+                let from = at + page.items.len();
+                let read = &sizes[from..sizes.len().min(from + asked)];
+                reads.push(read.len());
+                for bytes in read {
+                    if !page.add(*bytes, *bytes) {
+                        break 'page;
+                    }
+                }
+                if read.len() < asked {
+                    break;
+                }
+            }
+            let listed = page.listed();
+            at += listed.items.len();
+            pages.push(listed.items.len());
+            if !listed.has_more {
+                return (pages, reads);
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_ends_after_so_many_items_or_bytes() {
+        assert_eq!(pages(&[], 10), (vec![0], vec![0]));
+        assert_eq!(pages(&[100; 10], 10), (vec![10], vec![10]));
+        assert_eq!(pages(&[100; 11], 10), (vec![10, 1], vec![11, 1]));
+        // Small ones are read at once, as soon as their size is known.
+        assert_eq!(pages(&[100; 300], 300), (vec![300], vec![32, 128, 140]));
+        let quarter = PAGE_MAX_BYTES / 4;
+        assert_eq!(pages(&[quarter; 6], 100), (vec![4, 2], vec![6, 2]));
+        assert_eq!(pages(&[quarter; 4], 100), (vec![4], vec![4]));
+        // One at least.
+        let larger = PAGE_MAX_BYTES + 1;
+        assert_eq!(pages(&[larger, larger, 1], 100).0, [1, 1, 1]);
+    }
+
+    #[test]
+    fn every_item_is_on_one_page() {
+        let sizes: Vec<usize> = (0..200).map(|at| at * at * 37 % 300_000).collect();
+        for top in [1, 7, 100] {
+            let (pages, _) = pages(&sizes, top);
+            assert_eq!(pages.iter().sum::<usize>(), sizes.len());
+            assert!(pages.iter().all(|length| (1..=top).contains(length)));
         }
     }
 }

@@ -2,10 +2,11 @@ use std::collections::BTreeMap;
 
 use ucp_model::operation::ResourceWork;
 use ucp_model::operation::group::MemberState;
-use ucp_model::{ErrorCode, Failure, GroupId, Operation, OperationId, Timestamp};
+use ucp_model::{ErrorCode, Failure, GroupId, Operation, OperationId, Timestamp, json};
 use ucp_store::{OperationPage, Status};
 
 use crate::intake::no_such_group;
+use crate::listed::Filling;
 use crate::{App, Caller, Listed, Rejection};
 
 /// A query for the operations of a group.
@@ -105,35 +106,39 @@ impl App {
         query: OperationQuery,
         caller: &Caller,
     ) -> Result<(Listed<Operation>, Option<(Timestamp, OperationId)>), Rejection> {
-        let (mut shown, mut after, mut looked) = (Vec::new(), query.after, 0);
-        let next = loop {
+        let mut shown = Filling::up_to(query.top, &caller.room);
+        let (mut after, mut looked) = (query.after, 0);
+        shown.enter().await?;
+        loop {
+            let limit = shown.to_read();
             let page = OperationPage {
                 status: query.status,
                 after,
-                limit: query.top + 1,
+                limit,
             };
             let page = match self.parts.store.list_operations(group, page).await {
                 Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
                 other => other?,
             };
-            let is_end = page.len() <= query.top;
+            // A row that cannot be read is left out.
+            let is_end = page.is_empty();
             looked += page.len();
-            after = page.last().map(ucp_store::place);
+            after = page.last().map(ucp_store::place).or(after);
             for operation in page.into_iter().filter(|it| caller.reads_operation(it)) {
-                shown.push(self.veiled(operation).await?);
-            }
-            if shown.len() > query.top {
-                shown.truncate(query.top);
-                break shown.last().map(ucp_store::place);
+                let operation = self.veiled(operation).await?;
+                let bytes = json::length(&operation.work);
+                if !shown.add(operation, bytes) {
+                    let next = shown.last().map(ucp_store::place);
+                    return Ok((shown.listed(), next));
+                }
             }
             if is_end {
-                break None;
+                return Ok((shown.listed(), None));
             }
             if looked >= LOOKED_AT {
-                break after;
+                return Ok((shown.listed(), after));
             }
-        };
-        Ok((Listed::of(shown, query.top), next))
+        }
     }
 }
 

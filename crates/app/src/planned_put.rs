@@ -148,7 +148,15 @@ impl App {
         if self.is_pinned(plan).await? {
             self.judge_made(&properties, &seen, plan).await?;
         }
-        let resolved = resolve(&properties, |link| crate::sets::value_of(&seen, link));
+        if let Some(place) = plan.first_changed(&properties, &seen)? {
+            let detail = referred_changed(&place);
+            return Err(Rejection::PreconditionFailed(stale(vec![detail])));
+        }
+        let declarations = &plan.declared()?.declarations;
+        let resolved = resolve(&properties, |link| match declarations.pinned(link) {
+            Some(planned) => Some(planned.clone()),
+            None => crate::sets::value_of(&seen, link),
+        });
         resolved.map_err(|_| {
             Rejection::plan_mismatch(
                 "What the planned resource refers to is not there yet, or cannot be read. Put that first.",

@@ -1,14 +1,27 @@
 //! The refusal of requests that would leave behind more than the quotas allow.
 
+use std::collections::BTreeMap;
+
+use ucp_access::Scope;
 use ucp_model::operation::Kind;
 use ucp_model::{
-    CredentialId, ErrorCode, Failure, GroupId, PlaneId, PlaneKind, ReferenceId, Register, Scope,
-    excerpt,
+    ANONYMOUS, CredentialId, ErrorCode, Failure, GroupId, PlaneId, PlaneKind, ReferenceId,
+    Register, Timestamp, excerpt,
 };
-use ucp_store::LiveOperations;
+use ucp_store::{LiveOperations, PlansOf, RoleAssignment};
 
 use crate::role_assignments::LOOKED_AT;
-use crate::{App, Rejection};
+use crate::{App, Quotas, Rejection};
+
+/// The role assignments that name one scope.
+pub(crate) const SCOPE_MAX: usize = 100;
+/// The unit by which kept plans are counted, in bytes.
+const PLAN_UNIT: usize = 4 << 10;
+
+/// Returns how much a plan of so many bytes counts.
+pub(crate) fn plan_units(bytes: usize) -> usize {
+    bytes / PLAN_UNIT + 1
+}
 
 /// What is counted.
 #[derive(Clone, Copy, Debug)]
@@ -17,8 +30,8 @@ enum Counted<'a> {
     Planes,
     /// The credentials of the aws plane.
     Credentials(&'a PlaneId),
-    /// The role assignments.
-    RoleAssignments,
+    /// The role assignments, as they count for an owner of the plane or of everything, or for somebody else.
+    RoleAssignments(bool),
     /// The role assignments that the caller has given first.
     CallerRoleAssignments(&'a str),
     /// The groups of the plane of that name.
@@ -33,8 +46,8 @@ enum Counted<'a> {
     CallerOperations(&'a str),
     /// The operations under way.
     Operations,
-    /// The plans that the caller has asked for, by their size.
-    CallerPlans(&'a str),
+    /// Plans that a caller has asked for, by their size.
+    Plans(PlansOf<'a>),
 }
 
 impl Counted<'_> {
@@ -43,7 +56,7 @@ impl Counted<'_> {
         match self {
             Self::Planes => "planes".to_owned(),
             Self::Credentials(plane) => format!("credentials {}", plane.key()),
-            Self::RoleAssignments => "role assignments".to_owned(),
+            Self::RoleAssignments(is_of_owner) => format!("role assignments {is_of_owner}"),
             Self::CallerRoleAssignments(caller) => format!("role assignments of {caller}"),
             Self::Groups(plane) => format!("groups {}", plane.to_lowercase()),
             Self::References(group) => format!("references {}", group.key()),
@@ -51,7 +64,10 @@ impl Counted<'_> {
             Self::GroupOperations(group) => format!("operations {}", group.key()),
             Self::CallerOperations(caller) => format!("operations of {caller}"),
             Self::Operations => "operations".to_owned(),
-            Self::CallerPlans(caller) => format!("plans of {caller}"),
+            Self::Plans(PlansOf { caller, group }) => {
+                let about = group.map(GroupId::key).unwrap_or_default();
+                format!("plans about {about} of {caller}")
+            }
         }
     }
 }
@@ -90,9 +106,42 @@ impl App {
         Err(Rejection::QuotaExceeded(exceeded(message, plane)))
     }
 
+    /// Refuses a role assignment that gives one role too many over a scope.
+    pub(crate) async fn admit_to_scopes<'a>(
+        &self,
+        scopes: impl Iterator<Item = &'a Scope>,
+    ) -> Result<(), Rejection> {
+        let mut counts: BTreeMap<&str, (usize, &Scope)> =
+            scopes.map(|scope| (scope.key(), (0, scope))).collect();
+        if counts.is_empty() {
+            return Ok(());
+        }
+        self.each_role_assignment(|listed| {
+            for scope in &listed.body.grant.scopes {
+                if let Some((count, _)) = counts.get_mut(scope.key()) {
+                    *count += 1;
+                }
+            }
+        })
+        .await?;
+        let full = counts.into_values().find(|(count, _)| *count >= SCOPE_MAX);
+        let Some((_, scope)) = full else {
+            return Ok(());
+        };
+        let message = format!(
+            "{SCOPE_MAX} role assignments name the scope '{scope}', and no more may. Give roles to groups instead of users, or delete one of them."
+        );
+        Err(Rejection::QuotaExceeded(exceeded(message, scope)))
+    }
+
     /// Refuses a new role assignment beyond the quota of the caller, so that others can still give roles, and beyond that of
-    /// all. Each process remembers all of them, whatever their plane.
-    pub(crate) async fn admit_role_assignment(&self, caller: &str) -> Result<(), Rejection> {
+    /// all. Each process remembers all of them, whatever their plane. The last tenth is for owners of the plane or of everything:
+    /// they can still give roles if owners of groups have given all others.
+    pub(crate) async fn admit_role_assignment(
+        &self,
+        caller: &str,
+        is_of_owner: bool,
+    ) -> Result<(), Rejection> {
         let quota = self.parts.quotas.caller_role_assignments;
         let his = Counted::CallerRoleAssignments(caller);
         if !self.admit(his, 1, quota).await? {
@@ -103,12 +152,22 @@ impl App {
             let failure = Failure::new(ErrorCode::QuotaExceeded, message);
             return Err(Rejection::QuotaExceeded(failure));
         }
-        let quota = self.parts.quotas.role_assignments;
-        if self.admit(Counted::RoleAssignments, 1, quota).await? {
+        let all = self.parts.quotas.role_assignments;
+        let (quota, whose) = match is_of_owner {
+            true => (all, ""),
+            false => (
+                all - all / 10,
+                ", but for those by owners of the plane or of everything",
+            ),
+        };
+        if self
+            .admit(Counted::RoleAssignments(is_of_owner), 1, quota)
+            .await?
+        {
             return Ok(());
         }
         let message = format!(
-            "There are {quota} role assignments, which is the quota. Give roles to groups instead of users, delete a role assignment, or raise --quota-role-assignments."
+            "There are {quota} role assignments, which is the quota{whose}. Give roles to groups instead of users, delete a role assignment, or raise --quota-role-assignments."
         );
         Err(Rejection::QuotaExceeded(exceeded(message, "/planes")))
     }
@@ -148,32 +207,78 @@ impl App {
         Err(Rejection::QuotaExceeded(exceeded(message, plane)))
     }
 
-    /// Refuses a plan beyond the quota of the caller. Those of his plans that somebody has relied on do not count, and those
-    /// that have expired make room for it.
-    pub(crate) async fn admit_plan(&self, caller: &str, units: usize) -> Result<(), Rejection> {
-        let (quota, of) = (self.parts.quotas.caller_plans, Counted::CallerPlans(caller));
-        let (key, now) = (of.key(), self.now());
-        let was_full = self.estimates.was_full(&key, units, quota, now);
-        if !was_full && self.admit(of, units, quota).await? {
-            return Ok(());
-        }
-        if let Some(room) = quota.checked_sub(units).filter(|_| !was_full) {
-            // More than is needed, so that not each plan has to make room.
-            let most = (quota - quota / 10).min(room);
-            let store = &self.parts.store;
-            store.remove_plans_of(caller, now, most).await?;
-            // Another request may have made room meanwhile.
-            if self.admit(of, units, quota).await? {
-                return Ok(());
+    /// Makes room for a plan within the quotas of the caller: those of his plans go that he asked for first. Those that somebody
+    /// has relied on do not count. Who is not authenticated could have the plans of others removed, so of those only what has
+    /// expired goes, and beyond that a plan is refused.
+    pub(crate) async fn admit_plan(
+        &self,
+        caller: &str,
+        group: Option<&GroupId>,
+        units: usize,
+    ) -> Result<(), Rejection> {
+        let Quotas {
+            caller_plan_bytes,
+            group_plan_bytes,
+            ..
+        } = self.parts.quotas;
+        let group = group.map(|group| (Some(group), group_plan_bytes));
+        for (group, quota) in group.into_iter().chain([(None, caller_plan_bytes)]) {
+            let of = PlansOf { caller, group };
+            if !self.makes_room(of, units, quota / PLAN_UNIT).await? {
+                if caller != ANONYMOUS {
+                    // Others are being reviewed or removed at the moment, or not even one fits.
+                    let message = format!(
+                        "There is no room for the plan within the {quota} bytes of your plans. Try again, or ask for fewer resources at once."
+                    );
+                    let failure = Failure::new(ErrorCode::QuotaExceeded, message);
+                    return Err(Rejection::TooMany(failure));
+                }
+                let (about, flag) = match group {
+                    Some(_) => (" about the resource group", "--quota-group-plan-bytes"),
+                    None => ("", "--quota-caller-plan-bytes"),
+                };
+                let message = format!(
+                    "The plans{about} that were asked for by callers who are not authenticated have {quota} bytes, and no more may be kept. Those that expire make room. Wait until some do, sign in, ask for plans with a shorter whatIfSettings.planLifetime, or raise {flag}."
+                );
+                let failure = Failure::new(ErrorCode::QuotaExceeded, message);
+                return Err(Rejection::TooMany(failure));
             }
+        }
+        Ok(())
+    }
+
+    /// Returns whether a plan that counts so much can be kept beside those.
+    async fn makes_room(
+        &self,
+        of: PlansOf<'_>,
+        units: usize,
+        quota: usize,
+    ) -> Result<bool, Rejection> {
+        let (counted, now) = (Counted::Plans(of), self.now());
+        let key = counted.key();
+        let was_full = self.estimates.was_full(&key, units, quota, now);
+        if was_full {
+            return Ok(false);
+        }
+        if self.admit(counted, units, quota).await? {
+            return Ok(true);
+        }
+        let Some(room) = quota.checked_sub(units) else {
+            return Ok(false);
+        };
+        // More than is needed, so that not each plan has to make room.
+        let most = (quota - quota / 10).min(room);
+        let until = match of.caller {
+            ANONYMOUS => now,
+            _ => Timestamp::from_millis(i64::MAX),
+        };
+        self.parts.store.remove_plans_of(of, until, most).await?;
+        // Another request may have taken the room meanwhile.
+        let is_admitted = self.admit(counted, units, quota).await?;
+        if !is_admitted {
             self.estimates.note_full(&key, self.now());
         }
-        let message = format!(
-            "The plans that you have asked for count {quota}, and no more may be: you are '{}'. Those that were reviewed or carried out do not count, and those that expire make room. Wait until some do, ask for plans with a shorter whatIfSettings.planLifetime, or raise --quota-caller-plans.",
-            excerpt(caller)
-        );
-        let failure = Failure::new(ErrorCode::QuotaExceeded, message);
-        Err(Rejection::TooMany(failure))
+        Ok(is_admitted)
     }
 
     /// Refuses an operation that is one too many under way, or that would make a reference beyond the quota of its group.
@@ -181,7 +286,7 @@ impl App {
         &self,
         kind: Kind,
         caller: &str,
-        scope: &Scope,
+        scope: &ucp_model::Scope,
         reference: Option<&ReferenceId>,
     ) -> Result<(), Rejection> {
         // What is deleted makes room, so there is a reserve for it.
@@ -348,7 +453,7 @@ impl App {
                 let listed = store.list_credentials(&plane.name, None, quota);
                 listed.await.map(length)
             }
-            Counted::RoleAssignments => {
+            Counted::RoleAssignments(_) => {
                 let listed = store.list_role_assignments(None, None, quota);
                 listed.await.map(length)
             }
@@ -370,7 +475,7 @@ impl App {
                 let those = LiveOperations::RequestedBy(caller);
                 store.count_live_operations(those, quota).await
             }
-            Counted::CallerPlans(caller) => store.count_plans(caller, quota).await,
+            Counted::Plans(of) => store.count_plans(of, quota).await,
             Counted::Operations => {
                 let those = LiveOperations::All;
                 store.count_live_operations(those, quota).await
@@ -382,19 +487,27 @@ impl App {
         Ok(fits)
     }
 
-    /// Counts the role assignments that a caller has given first. The quota of all bounds how many it looks at.
+    /// Counts the role assignments that a caller has given first.
     async fn count_role_assignments(&self, caller: &str) -> Result<usize, ucp_store::Error> {
-        let (mut count, mut after) = (0, None);
+        let mut count = 0;
+        self.each_role_assignment(|listed| count += usize::from(listed.body.created_by == caller))
+            .await?;
+        Ok(count)
+    }
+
+    /// Looks at all role assignments. Their quota bounds how many there are.
+    async fn each_role_assignment(
+        &self,
+        mut look: impl FnMut(&RoleAssignment),
+    ) -> Result<(), ucp_store::Error> {
+        let mut after = None;
         loop {
             let store = &self.parts.store;
             let page = store.list_role_assignments(None, after.as_ref(), LOOKED_AT);
             let page = page.await?;
-            let his = page
-                .iter()
-                .filter(|listed| listed.body.created_by == caller);
-            count += his.count();
+            page.iter().for_each(&mut look);
             if page.len() < LOOKED_AT {
-                return Ok(count);
+                return Ok(());
             }
             after = page.into_iter().last().map(|last| last.id);
         }

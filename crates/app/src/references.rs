@@ -1,8 +1,11 @@
 use ucp_access::Right;
-use ucp_model::{ErrorCode, Failure, GroupId, Reference, ReferenceId, ResourceGroup, TypeName};
+use ucp_model::{
+    ErrorCode, Failure, GroupId, Reference, ReferenceId, ResourceGroup, TypeName, json,
+};
 use ucp_store::ReferenceUpdate;
 
-use crate::{App, Caller, Listed, Rejection};
+use crate::listed::Filling;
+use crate::{App, Caller, Listed, Rejection, Room};
 
 /// A group with its references.
 #[derive(Debug)]
@@ -20,13 +23,14 @@ impl App {
         id: &GroupId,
         after: Option<&ReferenceId>,
         top: usize,
+        room: &Room,
     ) -> Result<GroupView, Rejection> {
         let group = match self.parts.store.get_resource_group(id).await {
             Err(ucp_store::Error::NoSuchGroup) => return Err(group_not_found(id)),
             other => other?,
         };
         // The group may have been removed in between.
-        let references = self.list_references(id, None, after, top).await?;
+        let references = self.list_references(id, None, after, top, room).await?;
         Ok(GroupView { group, references })
     }
 
@@ -37,17 +41,28 @@ impl App {
         type_name: Option<&TypeName>,
         after: Option<&ReferenceId>,
         top: usize,
+        room: &Room,
     ) -> Result<Listed<Reference>, Rejection> {
         let store = &self.parts.store;
-        let references = store.list_references(group, type_name, after, top + 1);
-        match references.await {
-            Err(ucp_store::Error::NoSuchGroup) => Err(group_not_found(group)),
-            other => {
-                let mut veiled = Vec::new();
-                for reference in other? {
-                    veiled.push(self.veiled_reference(reference).await?);
+        let mut page = Filling::up_to(top, room);
+        page.enter().await?;
+        loop {
+            let after = page.last().map(|last: &Reference| &last.id).or(after);
+            let asked = page.to_read();
+            let read = match store.list_references(group, type_name, after, asked).await {
+                Err(ucp_store::Error::NoSuchGroup) => return Err(group_not_found(group)),
+                other => other?,
+            };
+            let is_end = read.len() < asked;
+            for reference in read {
+                let reference = self.veiled_reference(reference).await?;
+                let bytes = json::length(&reference.observed);
+                if !page.add(reference, bytes) {
+                    return Ok(page.listed());
                 }
-                Ok(Listed::of(veiled, top))
+            }
+            if is_end {
+                return Ok(page.listed());
             }
         }
     }

@@ -68,8 +68,18 @@ impl App {
             if let Some(current) = current.as_ref().filter(|it| it.body.grant == grant) {
                 return Ok(RoleAssignmentPut::Unchanged(current.clone()));
             }
+            let before = current.as_ref().map(|current| &current.body.grant.scopes);
+            let had = |scope: &Scope| {
+                let mut before = before.into_iter().flatten();
+                before.any(|before| before.key() == scope.key())
+            };
+            let added = grant.scopes.iter().filter(|scope| !had(scope));
+            self.admit_to_scopes(added).await?;
             if current.is_none() {
-                self.admit_role_assignment(&caller.name).await?;
+                let is_of_owner =
+                    caller.owns_everything() || caller.owns(&Scope::plane(&id.plane_id()));
+                self.admit_role_assignment(&caller.name, is_of_owner)
+                    .await?;
             }
             let first = current.as_ref();
             let created_by = first.map_or(&caller.name, |first| &first.body.created_by);
@@ -184,8 +194,11 @@ impl Caller {
 
     /// Returns whether no role assignment is hidden from the caller.
     fn owns_everything(&self) -> bool {
-        let rights = self.undenied().rights;
-        rights.permits(Right::ManageAccess, &Scope::everything())
+        self.owns(&Scope::everything())
+    }
+
+    fn owns(&self, scope: &Scope) -> bool {
+        self.undenied().rights.permits(Right::ManageAccess, scope)
     }
 
     /// What is said of a role assignment that is not there, or that the caller may not read.

@@ -72,6 +72,7 @@ impl App {
                 declarations: Declarations {
                     members: vec![declared],
                     outputs: Map::new(),
+                    pinned: BTreeMap::new(),
                 },
                 resolved: BTreeMap::new(),
             },

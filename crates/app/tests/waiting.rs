@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use ucp_access::Rights;
 use ucp_app::{
     Accounts, App, Awaiting, Caller, DeleteOutcome, DeleteResource, LiveReader, Parts, Quotas,
-    Recipient, Rejection, Selector, UntrackedAlias, Wake,
+    Recipient, Rejection, Room, Selector, UntrackedAlias, Wake,
 };
 use ucp_cpu_pool::CpuPool;
 use ucp_model::operation::resource::Finish;
@@ -119,6 +119,7 @@ async fn an_operation_that_ends_before_its_acceptance_is_answered_is_not_missed(
         verdict_wait: Duration::from_secs(2),
         group_delete_wait: Duration::ZERO,
         recipient: Recipient::default(),
+        room: Room::default(),
     };
     let began = Instant::now();
     let outcome = app.delete_resource(delete, &caller).await.unwrap();

@@ -1,12 +1,16 @@
 //! Work that takes CPU time, on a bounded number of threads of its own. The threads of the async runtime only wait for it,
 //! so that whatever it is given to judge, probes are answered and leases are renewed.
 
+mod shares;
+
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
+
+pub use crate::shares::Shares;
 
 /// How long work waits for its turn.
 pub const MAX_WAIT: Duration = Duration::from_secs(5);
@@ -18,6 +22,8 @@ pub const MAX_RUN: Duration = Duration::from_secs(10);
 tokio::task_local! {
     /// What work keeps until it ends.
     static KEPT: Arc<dyn Any + Send + Sync>;
+    /// Whose work it is, if it is not everybody's.
+    static ASKED_BY: Option<Arc<str>>;
 }
 
 /// Lets the work of `future` in any pool keep `kept` until it ends, also if `future` is dropped before. So it can hold what it
@@ -26,11 +32,24 @@ pub async fn keeping<F: Future>(kept: Arc<dyn Any + Send + Sync>, future: F) -> 
     KEPT.scope(kept, future).await
 }
 
+/// Lets the work of `future` in any pool be that of one caller, who gets half of the threads at most: somebody else's work does
+/// not wait until all of his is done.
+pub async fn asked_by<F: Future>(caller: Arc<str>, future: F) -> F::Output {
+    ASKED_BY.scope(Some(caller), future).await
+}
+
+/// Lets the work of `future` in any pool be everybody's: others wait for it besides the caller who has asked for it first.
+pub async fn for_everybody<F: Future>(future: F) -> F::Output {
+    ASKED_BY.scope(None, future).await
+}
+
 /// A bounded number of threads for work that takes CPU time. Clones share them.
 #[derive(Clone, Debug)]
 pub struct CpuPool {
     /// `None` if whoever has work does it himself.
     turns: Option<Arc<Semaphore>>,
+    /// The turns that each caller has at a time.
+    shares: Arc<Shares>,
 }
 
 /// Why work is not done.
@@ -54,13 +73,17 @@ impl CpuPool {
     pub fn with_threads(threads: usize) -> Self {
         Self {
             turns: Some(Arc::new(Semaphore::new(threads))),
+            shares: Arc::new(Shares::of(threads.div_ceil(2))),
         }
     }
 
     /// Creates a pool without threads: all work is done at once, on the thread of the caller. For tests whose time does not
     /// pass meanwhile, and which are to happen again as they did.
     pub fn of_the_caller() -> Self {
-        Self { turns: None }
+        Self {
+            turns: None,
+            shares: Arc::new(Shares::of(1)),
+        }
     }
 
     /// Does quick work at once, on the thread of the caller, since it takes less time than to wake another thread and wait
@@ -85,8 +108,21 @@ impl CpuPool {
         let Some(turns) = &self.turns else {
             return Ok(work());
         };
-        let turn = timeout(MAX_WAIT, Arc::clone(turns).acquire_owned());
-        let Ok(Ok(turn)) = turn.await else {
+        let share = ASKED_BY.try_with(|caller| {
+            let caller = caller.as_ref()?;
+            Some(self.shares.of_caller(caller))
+        });
+        let share = share.ok().flatten();
+        // His own turn first, so that what waits for it is in nobody's way.
+        let turn = async {
+            let own = match share {
+                Some(share) => Some(share.acquire_owned().await.ok()?),
+                None => None,
+            };
+            let turn = Arc::clone(turns).acquire_owned().await.ok()?;
+            Some((own, turn))
+        };
+        let Ok(Some(turn)) = timeout(MAX_WAIT, turn).await else {
             return Err(Undone::Busy);
         };
         let kept = KEPT.try_with(Arc::clone).ok();
@@ -114,7 +150,7 @@ impl Default for CpuPool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
+    use std::sync::{Mutex, mpsc};
 
     use tokio::time::Instant;
 
@@ -199,5 +235,45 @@ mod tests {
     #[should_panic(expected = "a defect")]
     async fn a_panic_is_passed_on() {
         let _ = CpuPool::with_threads(1).run(|| panic!("a defect")).await;
+    }
+
+    /// The work of others does not wait for that of one caller, however much that is.
+    #[tokio::test]
+    async fn a_caller_has_half_of_the_threads() {
+        let pool = CpuPool::with_threads(2);
+        let (end, ended) = mpsc::channel::<()>();
+        let (begin, begun) = mpsc::channel();
+        let ended = Arc::new(Mutex::new(ended));
+        let work = |ended: Arc<Mutex<mpsc::Receiver<()>>>, begin: mpsc::Sender<()>| {
+            move || {
+                begin.send(()).unwrap();
+                ended.lock().unwrap().recv().unwrap();
+            }
+        };
+        let ann: Arc<str> = Arc::from("ann");
+        let his: Vec<_> = (0..3)
+            .map(|_| {
+                let (pool, ann) = (pool.clone(), Arc::clone(&ann));
+                let work = work(Arc::clone(&ended), begin.clone());
+                tokio::spawn(async move { asked_by(ann, pool.run(work)).await })
+            })
+            .collect();
+        let first = tokio::task::spawn_blocking(move || {
+            begun.recv().unwrap();
+            // It is listened to until the end.
+            begun
+        });
+        let _begun = first.await.unwrap();
+        assert_eq!(asked_by(Arc::from("bob"), pool.run(|| 1)).await, Ok(1));
+        assert_eq!(pool.run(|| 2).await, Ok(2));
+        for _ in 0..3 {
+            end.send(()).unwrap();
+        }
+        for work in his {
+            assert_eq!(work.await.unwrap(), Ok(()));
+        }
+        let bob: Arc<str> = Arc::from("bob");
+        let _share = pool.shares.of_caller(&bob);
+        assert_eq!(pool.shares.count(), 1, "that of ann is forgotten");
     }
 }

@@ -217,6 +217,7 @@ impl Engine {
                 set: None,
                 secrets: None,
                 refused: BTreeMap::new(),
+                referred_bytes: 0,
             };
             stepper.run(observation).await
         };
@@ -305,6 +306,8 @@ pub(crate) struct Stepper<'a> {
     pub(crate) planned: Option<Planned>,
     /// What the set declares, once it is opened.
     pub(crate) set: Option<Arc<Declarations>>,
+    /// How many bytes its members have taken so far of what they refer to.
+    pub(crate) referred_bytes: usize,
     /// What is shown to nobody, once it is read.
     pub(crate) secrets: Option<Secrets>,
     /// The reasons why children could not be started, by the key of their reference.

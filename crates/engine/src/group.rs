@@ -22,7 +22,7 @@ use crate::engine::{Parts, Stepper};
 
 impl Stepper<'_> {
     /// Returns the references of the group and the children so far.
-    pub(crate) async fn survey(&self) -> Result<Survey, Abandoned> {
+    pub(crate) async fn survey(&mut self) -> Result<Survey, Abandoned> {
         let Parts { store, .. } = self.engine.parts();
         let operation = &self.claimed.operation;
         let Some(work) = operation.work.group() else {
@@ -45,14 +45,18 @@ impl Stepper<'_> {
                     .await?
             }
         };
+        let children = store.list_children(operation.header.id).await?;
+        let has_to_wait = self.has_to_wait(work).await?;
+        let works = children.iter().filter_map(|child| child.work.resource());
+        self.referred_bytes = works.map(|work| work.referred_bytes).sum();
         Ok(Survey {
             references,
             leftovers,
-            children: store.list_children(operation.header.id).await?,
+            children,
             refused: self.refused.clone(),
             outputs: None,
             there: None,
-            has_to_wait: self.has_to_wait(work).await?,
+            has_to_wait,
             taken_back: None,
         })
     }
@@ -252,6 +256,7 @@ fn work_on(child: &Child, kind: Kind, schema: Option<&ResourceSchema>) -> NewRes
         compared_with: 0,
         heir: None,
         owned_since,
+        referred_bytes: 0,
         resolves: None,
         options: Options {
             take_ownership,

@@ -172,6 +172,7 @@ fn work(kind: Kind, leftover: &Leftover) -> NewResourceWork {
         compared_with: 0,
         heir: None,
         owned_since: None,
+        referred_bytes: 0,
         marked_for: None,
         looks_only: false,
         when_shared: WhenShared::default(),

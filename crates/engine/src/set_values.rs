@@ -14,7 +14,9 @@ use ucp_schema::{
     Declaration, IdentifierOutcome, MAX_DECLARED_CHARS, ResourceSchema, UnknownType, Violation,
 };
 use ucp_seal::AssociatedData;
-use ucp_set::{Declarations, DeclaredMember, Expression, Link, Unresolved, links, resolve};
+use ucp_set::{
+    Declarations, DeclaredMember, Expression, Link, Referred, Unresolved, links, resolve,
+};
 use ucp_store::{NewResourceWork, Sealed};
 
 use crate::abandoned::Abandoned;
@@ -120,8 +122,8 @@ impl Stepper<'_> {
             let mut updated = updated.iter();
             updated.any(|instance| instance.is_of_binding(&id.alias))
         };
-        let all = Value::Object(outputs.clone());
-        let values = match self.values(&all, may_lack).await? {
+        let all = links(&Value::Object(outputs.clone()));
+        let values = match self.values(all, may_lack).await? {
             Ok(values) => values,
             Err(failure) => return Ok((Err(Refusal::Later(failure)), None)),
         };
@@ -161,10 +163,11 @@ impl Stepper<'_> {
         schema: &Arc<ResourceSchema>,
         operation: OperationId,
     ) -> Result<Result<NewResourceWork, Refusal>, Abandoned> {
-        let declared = match self.declarations() {
-            Ok(declarations) => declarations.members.get(member).cloned().flatten(),
+        let declarations = match self.declarations() {
+            Ok(declarations) => declarations,
             Err(failure) => return Ok(Err(Refusal::Lasting(failure))),
         };
+        let declared = declarations.members.get(member).cloned().flatten();
         let Some(DeclaredMember {
             properties,
             default_tags,
@@ -173,11 +176,22 @@ impl Stepper<'_> {
             return Ok(Err(Refusal::Lasting(not_declared())));
         };
         let properties = Value::Object(properties);
-        let values = match self.values(&properties, |_| false).await? {
+        // What a plan has shown stays as it was.
+        let pinned = |link: &Link| declarations.pinned(link).cloned();
+        let mut open = links(&properties);
+        open.retain(|link| declarations.pinned(link).is_none());
+        let values = match self.values(open, |_| false).await? {
             Ok(values) => values,
             Err(failure) => return Ok(Err(Refusal::Later(failure))),
         };
-        let resolved = match resolve(&properties, |link| values.value(link)) {
+        let value_of = |link: &Link| pinned(link).or_else(|| values.value(link));
+        let mut referred = Referred::since(self.referred_bytes);
+        if let Err(failure) = referred.take("/properties", &properties, value_of) {
+            return Ok(Err(Refusal::Lasting(failure)));
+        }
+        let before = std::mem::replace(&mut self.referred_bytes, referred.bytes());
+        let referred_bytes = referred.bytes() - before;
+        let resolved = match resolve(&properties, value_of) {
             Ok(Value::Object(resolved)) => resolved,
             Ok(_) => return Ok(Err(Refusal::Lasting(not_an_object()))),
             Err(unresolved) => return Ok(Err(self.refusal(unresolved))),
@@ -235,6 +249,7 @@ impl Stepper<'_> {
             compared_with,
             heir: None,
             owned_since: None,
+            referred_bytes,
             resolves: None,
             options,
             plan: None,
@@ -278,15 +293,15 @@ impl Stepper<'_> {
         )
     }
 
-    /// Returns the values that `value` refers to, or why they cannot be read now. What `may_lack` says need not be there.
+    /// Returns the values of references, or why they cannot be read now. What `may_lack` says need not be there.
     async fn values(
         &mut self,
-        value: &Value,
+        links: Vec<Link>,
         may_lack: impl Fn(&ReferenceId) -> bool,
     ) -> Result<Result<Values, Failure>, Abandoned> {
         let mut values = Values::default();
         let mut referred: BTreeMap<String, Vec<Link>> = BTreeMap::new();
-        for link in links(value) {
+        for link in links {
             referred.entry(link.reference.key()).or_default().push(link);
         }
         for (key, links) in referred {

@@ -5,16 +5,24 @@ use std::pin::pin;
 
 use http_body_util::Either;
 use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::{HeaderMap, TRANSFER_ENCODING};
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
-use hyper::{Request, Response};
+use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
 use crate::limits::Limits;
+use crate::refusal::Refusal;
 use crate::unserved::Unserved;
 use crate::visit::Visit;
+
+/// What a request gets whose body is encoded otherwise than the server reads it.
+const ENCODED: Refusal = Refusal {
+    status: StatusCode::BAD_REQUEST,
+    body: r#"{"error":{"code":"BadRequest","message":"The Transfer-Encoding is not supported. Send the body with a Content-Length, or chunked alone."}}"#,
+};
 
 /// Serves requests until the client leaves, the server closes, or the client is `refused`. A request that has begun is
 /// answered.
@@ -32,9 +40,13 @@ pub(crate) async fn over_http1<I, S, B>(
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + 'static,
 {
     let placed = service_fn(|mut request: Request<Incoming>| {
-        let place = visit.places.take();
-        if place.is_none() {
-            visit.refused(Unserved::TooManyRequests);
+        let place = match is_chunked_alone(request.headers()) {
+            // What the client has left before goes on.
+            true => (visit.places.take()).ok_or((limits.refusal, Unserved::TooManyRequests)),
+            false => Err((ENCODED, Unserved::Head)),
+        };
+        if let Err((_, why)) = place {
+            visit.refused(why);
         }
         let reply = place.map(|place| {
             request.extensions_mut().insert(place);
@@ -42,9 +54,8 @@ pub(crate) async fn over_http1<I, S, B>(
         });
         async move {
             match reply {
-                Some(reply) => Ok(reply.await?.map(Either::Left)),
-                // What the client has left before goes on.
-                None => Ok::<_, S::Error>(limits.refusal.reply().map(Either::Right)),
+                Ok(reply) => Ok(reply.await?.map(Either::Left)),
+                Err((refusal, _)) => Ok::<_, S::Error>(refusal.reply().map(Either::Right)),
             }
         }
     });
@@ -75,6 +86,19 @@ pub(crate) async fn over_http1<I, S, B>(
     }
 }
 
+/// Whether a body is encoded as the server reads it. A proxy in front could take the same bytes for another body.
+fn is_chunked_alone(headers: &HeaderMap) -> bool {
+    let mut given = headers.get_all(TRANSFER_ENCODING).iter();
+    match (given.next(), given.next()) {
+        (None, _) => true,
+        (Some(only), None) => only
+            .as_bytes()
+            .trim_ascii()
+            .eq_ignore_ascii_case(b"chunked"),
+        (Some(_), Some(_)) => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     //! The connection is a pipe, and the time moves by itself when nobody has anything to do.
@@ -85,7 +109,7 @@ mod tests {
     use std::time::Duration;
 
     use http_body_util::Full;
-    use hyper::StatusCode;
+    use hyper::header::HeaderValue;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
     use tokio::sync::mpsc::unbounded_channel;
     use tokio::task::JoinHandle;
@@ -95,8 +119,27 @@ mod tests {
     use crate::limits::{Http2Limits, WriteLimit};
     use crate::peers::{Peer, Peers};
     use crate::places::{Place, Places};
-    use crate::refusal::Refusal;
     use crate::replying::{Replying, Traffic};
+
+    #[test]
+    fn a_body_is_chunked_alone() {
+        for (given, is_read) in [
+            (&[][..], true),
+            (&["chunked"], true),
+            (&[" Chunked "], true),
+            (&["gzip, chunked"], false),
+            (&["gzip", "chunked"], false),
+            (&["chunked", "chunked"], false),
+            (&["identity"], false),
+            (&[""], false),
+        ] {
+            let mut headers = HeaderMap::new();
+            for value in given {
+                headers.append(TRANSFER_ENCODING, HeaderValue::from_static(value));
+            }
+            assert_eq!(is_chunked_alone(&headers), is_read, "{given:?}");
+        }
+    }
 
     const SECOND: Duration = Duration::from_secs(1);
     const LONG: Duration = Duration::from_secs(3600);

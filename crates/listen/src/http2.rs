@@ -1,5 +1,7 @@
 //! HTTP/2 over a connection. What hyper does not limit by itself is limited here, as it is for HTTP/1.1.
 
+mod frames;
+
 use std::error::Error;
 use std::future::pending;
 use std::pin::pin;
@@ -15,6 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
+use self::frames::Watched;
 use crate::limits::{HEADERS, Limits};
 use crate::refusal::Refusal;
 use crate::streams::{Streams, Taken};
@@ -74,6 +77,7 @@ pub(crate) async fn over_http2<I, S, B>(
             Ok::<_, S::Error>(reply.map(|body| Taken::new(body, stream, place)))
         }
     });
+    let stream = Watched::new(stream, limits.http2.frames);
     let head_bytes = u32::try_from(limits.head_bytes).unwrap_or(u32::MAX);
     let connection = http2::Builder::new(streams.clone())
         .timer(TokioTimer::new())

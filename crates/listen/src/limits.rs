@@ -42,6 +42,9 @@ pub struct Http2Limits {
     pub resets: usize,
     /// The maximum number of requests that were refused for errors of the protocol. The connection ends beyond it.
     pub errors: usize,
+    /// The maximum number of frames that the client sends at once and that ask for nothing, such as PING and SETTINGS; each second,
+    /// and each kilobyte that it is sent, bring some more. The connection ends beyond it.
+    pub frames: usize,
     /// The time after which a silent client is sent a ping, and in which it must answer. The connection ends beyond it.
     pub ping: Duration,
 }
@@ -52,6 +55,7 @@ impl Http2Limits {
         streams: 100,
         resets: 20,
         errors: 1_000,
+        frames: 2_000,
         ping: Duration::from_secs(10),
     };
 }

@@ -1,5 +1,8 @@
 //! Comparison, canonical form and traversal of JSON.
 
+use std::io;
+
+use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
 use crate::pointer::{Pointer, PointerBuf, Token};
@@ -53,6 +56,29 @@ fn write_canonical(value: &Value, text: &mut String) {
         }
         Value::Number(number) => text.push_str(&canonical_number(number)),
         Value::Null | Value::Bool(_) | Value::String(_) => text.push_str(&value.to_string()),
+    }
+}
+
+/// Returns how many bytes something has as JSON, without writing it anywhere.
+pub fn length(value: &impl Serialize) -> usize {
+    let mut counter = Counter(0);
+    match serde_json::to_writer(&mut counter, value) {
+        Ok(()) => counter.0,
+        // What cannot be written is not small.
+        Err(_) => usize::MAX,
+    }
+}
+
+struct Counter(usize);
+
+impl io::Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -15,7 +15,7 @@ use ucp_store::{
     Accepted, Adoption, ApplyRefactor, Ask, AuditEvent, AuditEvents, AuditPlace, Basis, Brought,
     Claimed, Credentials, Error, Event, FinishOperation, Forgotten, GroupDeletion, GroupUpdate,
     Groups, KeptPlans, Lease, LeaseTerm, Leases, Leftovers, LiveOperations, NewOperation,
-    NewRoleAssignment, OperationPage, Operations, OwnedPlace, Pace, PlaceOrder, Planes,
+    NewRoleAssignment, OperationPage, Operations, OwnedPlace, Pace, PlaceOrder, Planes, PlansOf,
     Precondition, Rates, Reachable, RecordedAlias, RecordedTarget, Refactors, ReferenceUpdate,
     References, Release, Retried, Reviewed, RoleAssignment, RoleAssignments, Sealed, SealedKey,
     SealedPlace, SealedValues, ServiceBroker, Store, Stored, StoredAuditEvent, StoredCredential,
@@ -291,8 +291,8 @@ observed! {
         fn keep_plan(plan: StoredPlan) -> ();
         fn get_plan(id: PlanId) -> Option<StoredPlan>;
         fn review_plan(id: PlanId, review: &Review) -> Reviewed;
-        fn count_plans(created_by: &str, limit: usize) -> usize;
-        fn remove_plans_of(created_by: &str, now: Timestamp, most: usize) -> u64;
+        fn count_plans(of: PlansOf<'_>, limit: usize) -> usize;
+        fn remove_plans_of(of: PlansOf<'_>, until: Timestamp, most: usize) -> u64;
         fn erase_expired_plans(now: Timestamp, limit: usize) -> u64;
         fn remove_plans(before: Timestamp, limit: usize) -> u64;
     }

@@ -430,6 +430,7 @@ fn put(number: u32) -> NewOperation {
             compared_with: usize::MAX,
             heir: None,
             owned_since: None,
+            referred_bytes: 0,
             marked_for: None,
             looks_only: false,
             when_shared: ucp_model::operation::WhenShared::default(),

@@ -1,4 +1,4 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use ucp_model::{Timestamp, TypeName};
 use ucp_schema::{ResourceSchema, UnknownType};
@@ -16,7 +16,10 @@ pub(crate) struct Entry {
 pub(crate) enum Known {
     /// The type has a schema.
     Schema {
-        schema: Arc<ResourceSchema>,
+        /// It is read again from the store once nobody has it.
+        schema: Weak<ResourceSchema>,
+        /// Whether it is the embedded one, since the registry has not shown it.
+        is_embedded: bool,
         /// When to refresh it.
         refresh_at: Timestamp,
     },
@@ -33,6 +36,20 @@ pub(crate) enum Known {
 impl Entry {
     pub(crate) fn known(&self) -> Option<Known> {
         self.lock().clone()
+    }
+
+    /// Notes a schema, whether it is the embedded one, and when to refresh it.
+    pub(crate) fn set_schema(
+        &self,
+        schema: &Arc<ResourceSchema>,
+        is_embedded: bool,
+        refresh_at: Timestamp,
+    ) {
+        self.set(Known::Schema {
+            schema: Arc::downgrade(schema),
+            is_embedded,
+            refresh_at,
+        });
     }
 
     pub(crate) fn set(&self, known: Known) {

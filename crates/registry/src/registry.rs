@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use tracing::{info, warn};
 use ucp_cloud::{Fault, FaultClass, TypeDescription, TypeRegistry};
-use ucp_cpu_pool::{CpuPool, Undone};
+use ucp_cpu_pool::{CpuPool, Undone, for_everybody};
 use ucp_model::{Clock, Scope, TypeName};
 use ucp_schema::{Catalogue, ResourceSchema, ResourceTypes, SchemaError, UnknownType};
 use ucp_store::rules::type_key;
@@ -66,7 +67,11 @@ pub struct Registry {
     shared: Arc<Shared>,
 }
 
+/// The number of registries of this process. What they keep of schemas has one bound, and each knows its own.
+static REGISTRIES: AtomicU64 = AtomicU64::new(0);
+
 struct Shared {
+    number: u64,
     parts: Parts,
     settings: Settings,
     entries: Mutex<BTreeMap<String, Arc<Entry>>>,
@@ -78,6 +83,7 @@ impl Registry {
         let entries = Mutex::default();
         Self {
             shared: Arc::new(Shared {
+                number: REGISTRIES.fetch_add(1, Ordering::Relaxed),
                 parts,
                 settings,
                 entries,
@@ -103,16 +109,7 @@ impl ResourceTypes for Registry {
         }
         // The registry knows one casing only.
         let type_name = shared.parts.catalogue.canonical(type_name);
-        let entry = shared.entry(scope, type_name);
-        if let Some(answer) = shared.remembered(&entry, scope, type_name) {
-            return answer;
-        }
-        let _flight = entry.flight.lock().await;
-        // Another task may have fetched it in the meantime.
-        match shared.remembered(&entry, scope, type_name) {
-            Some(answer) => answer,
-            None => shared.look_up(&entry, scope, type_name).await,
-        }
+        shared.answer(scope, type_name).await
     }
 
     async fn get_version(
@@ -130,9 +127,15 @@ impl ResourceTypes for Registry {
             return Ok(schema);
         }
         let type_name = catalogue.canonical(type_name);
-        if let Some(Known::Schema { schema, .. }) = self.shared.entry(scope, type_name).known()
+        let entry = self.shared.entry(scope, type_name);
+        if let Some(Known::Schema { schema, .. }) = entry.known()
+            && let Some(schema) = schema.upgrade()
             && schema.fingerprint() == fingerprint
         {
+            return Ok(schema);
+        }
+        let key = format!("{} {fingerprint}", self.shared.key(scope, type_name));
+        if let Some(schema) = catalogue.recent().get(&key) {
             return Ok(schema);
         }
         let stored = store.get_type_schema(scope, type_name, Some(fingerprint));
@@ -140,7 +143,9 @@ impl ResourceTypes for Registry {
         if let Some(stored) = stored
             && let Ok(schema) = self.shared.parsed(&stored, type_name).await?
         {
-            return Ok(Arc::new(schema));
+            let schema = Arc::new(schema);
+            catalogue.recent().used(&key, &schema);
+            return Ok(schema);
         }
         self.get(scope, type_name).await
     }
@@ -156,6 +161,11 @@ impl Shared {
         }
     }
 
+    /// Returns the key by which a schema is kept.
+    fn key(&self, scope: &Scope, type_name: &TypeName) -> String {
+        format!("{} {}", self.number, type_key(scope, type_name))
+    }
+
     fn entry(&self, scope: &Scope, type_name: &TypeName) -> Arc<Entry> {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let key = type_key(scope, type_name);
@@ -163,6 +173,24 @@ impl Shared {
             entries.retain(|_, entry| Arc::strong_count(entry) > 1);
         }
         Arc::clone(entries.entry(key).or_default())
+    }
+
+    /// Returns what is known of a type that the catalogue has no fixed schema of.
+    async fn answer(
+        self: &Arc<Self>,
+        scope: &Scope,
+        type_name: &TypeName,
+    ) -> Result<Arc<ResourceSchema>, UnknownType> {
+        let entry = self.entry(scope, type_name);
+        if let Some(answer) = self.remembered(&entry, scope, type_name) {
+            return answer;
+        }
+        let _flight = entry.flight.lock().await;
+        // Another task may have fetched it in the meantime.
+        match self.remembered(&entry, scope, type_name) {
+            Some(answer) => answer,
+            None => self.look_up(&entry, scope, type_name).await,
+        }
     }
 
     /// Returns the cached result, if any. If it is too old, one background task refreshes it.
@@ -174,7 +202,20 @@ impl Shared {
     ) -> Option<Result<Arc<ResourceSchema>, UnknownType>> {
         let now = self.parts.clock.now();
         match entry.known()? {
-            Known::Schema { schema, refresh_at } => {
+            Known::Schema {
+                schema,
+                is_embedded,
+                refresh_at,
+            } => {
+                let catalogue = &self.parts.catalogue;
+                let schema = match is_embedded {
+                    true => catalogue.get(type_name)?,
+                    false => schema.upgrade()?,
+                };
+                if !is_embedded {
+                    let recent = catalogue.recent();
+                    recent.used(&self.key(scope, type_name), &schema);
+                }
                 if now >= refresh_at
                     && let Ok(flight) = Arc::clone(&entry.flight).try_lock_owned()
                 {
@@ -210,7 +251,7 @@ impl Shared {
         if let Some(stored) = stored
             && let Ok(schema) = self.parsed(&stored, type_name).await?
         {
-            return Ok(self.remember(entry, schema, &stored));
+            return Ok(self.remember(scope, entry, schema, &stored));
         }
         let fetched = self.fetch(entry, scope, type_name).await;
         let Err(why) = &fetched else {
@@ -228,10 +269,7 @@ impl Shared {
         } = &self.parts;
         let until = clock.now().after(belief);
         if let Some(schema) = catalogue.get(type_name) {
-            entry.set(Known::Schema {
-                schema: Arc::clone(&schema),
-                refresh_at: until,
-            });
+            entry.set_schema(&schema, true, until);
             return Ok(schema);
         }
         if let UnknownType::Busy = why {
@@ -254,14 +292,14 @@ impl Shared {
             && stored.fetched_at.after(self.settings.ttl) > clock.now()
             && let Ok(Ok(schema)) = self.parsed(&stored, type_name).await
         {
-            self.remember(entry, schema, &stored);
+            self.remember(scope, entry, schema, &stored);
             return;
         }
         if self.fetch(entry, scope, type_name).await.is_err() {
-            entry.set(Known::Schema {
-                schema: Arc::clone(schema),
-                refresh_at: clock.now().after(BELIEF),
-            });
+            let catalogue = &self.parts.catalogue;
+            let embedded = catalogue.get(type_name);
+            let is_embedded = embedded.is_some_and(|embedded| Arc::ptr_eq(&embedded, schema));
+            entry.set_schema(schema, is_embedded, clock.now().after(BELIEF));
         }
     }
 
@@ -289,7 +327,7 @@ impl Shared {
             .store
             .put_type_schema(scope, type_name, stored.clone());
         put.await.map_err(unavailable)?;
-        Ok(self.remember(entry, schema, &stored))
+        Ok(self.remember(scope, entry, schema, &stored))
     }
 
     async fn describe(
@@ -339,7 +377,7 @@ impl Shared {
             schema.compile();
             Ok(schema)
         };
-        match self.parts.pool.run(parse).await {
+        match for_everybody(self.parts.pool.run(parse)).await {
             Ok(parsed) => Ok(parsed),
             // It takes long only on a machine without time left: what a schema can cost has bounds.
             Err(Undone::Busy | Undone::TooLong) => Err(UnknownType::Busy),
@@ -348,15 +386,15 @@ impl Shared {
 
     fn remember(
         &self,
+        scope: &Scope,
         entry: &Entry,
         schema: ResourceSchema,
         stored: &TypeSchema,
     ) -> Arc<ResourceSchema> {
         let schema = Arc::new(schema);
-        entry.set(Known::Schema {
-            schema: Arc::clone(&schema),
-            refresh_at: stored.fetched_at.after(self.settings.ttl),
-        });
+        entry.set_schema(&schema, false, stored.fetched_at.after(self.settings.ttl));
+        let recent = self.parts.catalogue.recent();
+        recent.used(&self.key(scope, schema.type_name()), &schema);
         schema
     }
 

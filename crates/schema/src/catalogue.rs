@@ -1,37 +1,43 @@
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
 use ucp_model::TypeName;
 
-use crate::{ResourceSchema, SchemaError, embedded, spelling};
+use crate::{RecentSchemas, ResourceSchema, SchemaError, embedded, spelling};
 
 /// The known resource types. Cheap to clone: clones share the schemas and their compiled forms.
 #[derive(Clone)]
 pub struct Catalogue {
     /// The entries by lower-case type name.
     entries: Arc<BTreeMap<String, Arc<Entry>>>,
+    recent: Arc<RecentSchemas>,
 }
 
-/// A type whose schema is parsed on first use.
 struct Entry {
     name: TypeName,
-    /// The embedded text; `None` for a type that was added.
-    text: Option<&'static str>,
-    schema: OnceLock<Option<Arc<ResourceSchema>>>,
+    schema: Known,
+}
+
+/// The schema of a type.
+enum Known {
+    /// It was added.
+    Added(Arc<ResourceSchema>),
+    /// It is parsed from an embedded text when it is used, unless it was lately.
+    Embedded(&'static str, Mutex<Weak<ResourceSchema>>),
 }
 
 static EMBEDDED: LazyLock<Catalogue> = LazyLock::new(|| {
     let entry = |(name, text)| {
         let name = TypeName::from_cloudformation(name).ok()?;
         let entry = Entry {
-            text: Some(text),
-            schema: OnceLock::new(),
+            schema: Known::Embedded(text, Mutex::default()),
             name,
         };
         Some((key(&entry.name), Arc::new(entry)))
     };
     Catalogue {
         entries: Arc::new(embedded::schemas().filter_map(entry).collect()),
+        recent: Arc::default(),
     }
 });
 
@@ -48,8 +54,7 @@ impl Catalogue {
         let name = schema.type_name().clone();
         let entry = Entry {
             name: name.clone(),
-            text: None,
-            schema: OnceLock::from(Some(schema)),
+            schema: Known::Added(schema),
         };
         Arc::make_mut(&mut self.entries).insert(key(&name), Arc::new(entry));
         Ok(name)
@@ -57,19 +62,39 @@ impl Catalogue {
 
     /// Returns the schema of a type, in any casing. [`ResourceSchema::type_name`] has the canonical one.
     pub fn get(&self, name: &TypeName) -> Option<Arc<ResourceSchema>> {
-        let entry = self.entries.get(&key(name))?;
-        let parse = || {
-            let schema = ResourceSchema::parse(entry.text?).ok()?;
-            let is_provisioned = embedded::is_provisioned(schema.type_name().as_str());
-            Some(Arc::new(schema.provisioned(is_provisioned)))
+        let key = key(name);
+        let (text, used) = match &self.entries.get(&key)?.schema {
+            Known::Added(schema) => return Some(Arc::clone(schema)),
+            Known::Embedded(text, used) => (text, used),
         };
-        entry.schema.get_or_init(parse).clone()
+        // Others that ask for it meanwhile wait for it.
+        let mut used = used.lock().unwrap_or_else(PoisonError::into_inner);
+        let schema = match used.upgrade() {
+            Some(schema) => schema,
+            None => {
+                let schema = ResourceSchema::parse(text).ok()?;
+                let is_provisioned = embedded::is_provisioned(schema.type_name().as_str());
+                let schema = Arc::new(schema.provisioned(is_provisioned));
+                *used = Arc::downgrade(&schema);
+                schema
+            }
+        };
+        drop(used);
+        self.recent.used(&key, &schema);
+        Some(schema)
+    }
+
+    /// Returns the schemas that were used last, for those that are not in the catalogue.
+    pub fn recent(&self) -> &RecentSchemas {
+        &self.recent
     }
 
     /// Returns the schema of a type that was [added](Self::with_schema), in any casing.
     pub fn added(&self, name: &TypeName) -> Option<Arc<ResourceSchema>> {
-        let is_added = self.entries.get(&key(name))?.text.is_none();
-        is_added.then(|| self.get(name)).flatten()
+        match &self.entries.get(&key(name))?.schema {
+            Known::Added(schema) => Some(Arc::clone(schema)),
+            Known::Embedded(..) => None,
+        }
     }
 
     /// Returns the canonical spelling of a type's name. A name that is not in the catalogue is returned as it is.

@@ -2,6 +2,7 @@
 //!
 //! Real schemas contradict themselves, so only violations under every interpretation are reported.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
@@ -10,6 +11,9 @@ use ucp_model::pointer;
 use crate::schema::Member;
 use crate::subschema::{self, is_of_type};
 use crate::{ResourceSchema, Violation, ViolationCode, is_unknown};
+
+/// How many violations are found in an alternative. More of them make it no nearer.
+const IN_ALTERNATIVE_MAX: usize = 100;
 
 impl ResourceSchema {
     /// Returns all violations in declared properties that do not depend on live state: values of a wrong JSON type and
@@ -26,7 +30,10 @@ impl ResourceSchema {
         if !properties.is_object() {
             return vec![Violation::wrong_type("", &["object"], properties)];
         }
-        let reading = Reading { schema: self };
+        let reading = Reading {
+            schema: self,
+            alternatives: Cell::new(0),
+        };
         let root = Place {
             pointer: "",
             names: &BTreeSet::new(),
@@ -54,6 +61,8 @@ impl ResourceSchema {
 /// The check of one document against a schema.
 struct Reading<'a> {
     schema: &'a ResourceSchema,
+    /// In how many alternatives it is.
+    alternatives: Cell<usize>,
 }
 
 /// The location of a value, and the findings of the enclosing schemas about it.
@@ -105,6 +114,9 @@ impl<'a> Reading<'a> {
     ) -> Vec<Violation> {
         let mut violations = Vec::new();
         for (name, value) in members {
+            if self.is_told_enough(&violations) {
+                break;
+            }
             let pointer = pointer::join(place.pointer, name);
             match self.schema.member(schema, name) {
                 Member::Schema(member) => {
@@ -129,10 +141,20 @@ impl<'a> Reading<'a> {
         let Some(item_schema @ Value::Object(_)) = schema.get("items") else {
             return Vec::new();
         };
-        let check = |(index, item)| {
-            self.check_below(item_schema, item, &format!("{}/{index}", place.pointer))
-        };
-        items.iter().enumerate().flat_map(check).collect()
+        let mut violations = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            if self.is_told_enough(&violations) {
+                break;
+            }
+            let pointer = format!("{}/{index}", place.pointer);
+            violations.extend(self.check_below(item_schema, item, &pointer));
+        }
+        violations
+    }
+
+    /// Returns whether the alternatives that it is in have more violations than are told of one.
+    fn is_told_enough(&self, violations: &[Violation]) -> bool {
+        self.alternatives.get() > 0 && violations.len() >= IN_ALTERNATIVE_MAX
     }
 
     fn check_below(&self, schema: &'a Value, value: &Value, pointer: &str) -> Vec<Violation> {
@@ -152,9 +174,12 @@ impl<'a> Reading<'a> {
         value: &Value,
         place: &Place<'_>,
     ) -> Vec<Violation> {
+        let above = self.alternatives.get();
+        self.alternatives.set(above + 1);
         let found: Vec<Vec<Violation>> = subschema::branches(schema, keyword)
             .map(|branch| self.check(branch, value, place))
             .collect();
+        self.alternatives.set(above);
         if found.iter().any(Vec::is_empty) {
             return Vec::new();
         }

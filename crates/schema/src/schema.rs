@@ -18,6 +18,8 @@ pub struct ResourceSchema {
     type_name: TypeName,
     document: Value,
     fingerprint: String,
+    /// The length of its text.
+    text_bytes: usize,
     primary_identifier: Vec<PropertyPath>,
     additional_identifiers: Vec<Vec<PropertyPath>>,
     /// The properties of each class as the schema lists them, in the order of [`Classes::LISTED`].
@@ -98,6 +100,7 @@ impl ResourceSchema {
             *set = paths(&document, keyword)?.into_iter().collect();
         }
         Ok(Self {
+            text_bytes: text.len(),
             fingerprint: hex::encode(&Sha256::digest(text)[..16]),
             listed,
             additional_identifiers: additional_identifiers(&document)?,
@@ -129,6 +132,10 @@ impl ResourceSchema {
         }
         self.compiled = OnceLock::new();
         self
+    }
+
+    pub(crate) fn text_bytes(&self) -> usize {
+        self.text_bytes
     }
 
     /// Returns the canonical name of the type.

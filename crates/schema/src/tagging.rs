@@ -86,6 +86,36 @@ impl ResourceSchema {
         })
     }
 
+    /// Returns the keys of the tags in a declaration, each with its value if that is a text; also of a type whose tags cannot be
+    /// changed.
+    pub fn tags_in(&self, properties: &Value) -> Vec<(String, Option<String>)> {
+        let Some((path, _)) = self.tags() else {
+            return Vec::new();
+        };
+        let tags = path
+            .iter()
+            .try_fold(properties, |value, name| value.get(name));
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let found: Vec<(Option<String>, Option<String>)> = match tags {
+            Some(Value::Object(tags)) => tags
+                .iter()
+                .map(|(key, value)| (Some(key.clone()), text(value)))
+                .collect(),
+            Some(Value::Array(tags)) => tags
+                .iter()
+                .filter_map(|tag| {
+                    let (key, value) = PAIRS.iter().find(|(key, _)| tag.get(key).is_some())?;
+                    Some((text(&tag[*key]), tag.get(value).and_then(text)))
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        let named = found.into_iter();
+        named
+            .filter_map(|(key, value)| Some((key?, value)))
+            .collect()
+    }
+
     /// Returns the path and the form of the tags, if they can be updated.
     fn tags_at(&self) -> Option<(Vec<String>, Form)> {
         if !(self.may_tag("taggable") && self.may_tag("tagUpdatable") && self.is_updatable()) {

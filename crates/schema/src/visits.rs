@@ -1,7 +1,7 @@
 //! How much work it is to judge a value, which is found out before it is done: how often a schema is applied to a value. A
 //! schema that combines others multiplies that at each level, of the schema and of the value.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::AddAssign;
 
 use serde_json::{Map, Value};
@@ -14,6 +14,10 @@ use crate::{ResourceSchema, Violation, ViolationCode};
 /// The maximum number of visits of one judgement, of a schema to a value. Declarations
 /// of public types that Cloud Control accepts need fewer.
 pub(crate) const MAX_VISITS: u64 = 1_000_000;
+
+/// The maximum number of visits in alternatives. What is wrong with each of them is found out to tell what is wrong with the
+/// nearest, so these take more memory than others.
+pub(crate) const MAX_IN_ALTERNATIVES: u64 = 50_000;
 
 /// The maximum number of visits of a judgement that is quick. Those of most declarations are fewer. Even if each were a value
 /// that a plan compares with each other, they would take some milliseconds.
@@ -30,12 +34,17 @@ impl ResourceSchema {
     /// Returns a violation if judging `properties` would take too long, at the deepest place to blame.
     pub(crate) fn takes_too_long(&self, properties: &Value) -> Option<Violation> {
         let mut visits = Visits::of_at_most(MAX_VISITS, self);
-        if visits.of(self.document(), properties).told <= MAX_VISITS {
+        let count = visits.of(self.document(), properties);
+        let (what, most) = if count.told > MAX_VISITS {
+            ("schemas", MAX_VISITS)
+        } else if count.in_alternatives > MAX_IN_ALTERNATIVES {
+            ("alternatives", MAX_IN_ALTERNATIVES)
+        } else {
             return None;
-        }
+        };
         let place = visits.deepest(properties);
         let what = format!(
-            "would take more than {MAX_VISITS} checks, since the schema combines many schemas here; declare less"
+            "would take more than {most} checks, since the schema combines many {what} here; declare less"
         );
         let code = ViolationCode::InvalidValue;
         Some(Violation::expected(&place, code, &what))
@@ -43,6 +52,12 @@ impl ResourceSchema {
 }
 
 impl ResourceSchema {
+    /// Returns how many checks judging these properties takes. What takes more than one declaration may, is not counted further.
+    pub fn checks_of(&self, properties: &Value) -> u64 {
+        let mut visits = Visits::of_at_most(MAX_VISITS, self);
+        visits.of(self.document(), properties).told.min(MAX_VISITS)
+    }
+
     /// Returns whether judging and planning with these values takes so little time that it needs no thread of its own: some
     /// milliseconds at most, and microseconds for what is usual. It is found out in less.
     pub fn is_quick_for<'v>(&self, values: impl IntoIterator<Item = &'v Value>) -> bool {
@@ -89,12 +104,15 @@ struct Count {
     judged: u64,
     /// To tell what is wrong with it. Alternatives are first judged, and then told.
     told: u64,
+    /// Those in alternatives.
+    in_alternatives: u64,
 }
 
 impl Count {
     const TOO_MANY: Self = Self {
         judged: u64::MAX,
         told: u64::MAX,
+        in_alternatives: u64::MAX,
     };
 
     fn quick(looks: usize) -> Self {
@@ -102,14 +120,21 @@ impl Count {
         Self {
             judged: visits,
             told: visits,
+            in_alternatives: 0,
         }
     }
 
-    fn judged_first(self) -> Self {
+    /// Returns the visits of an alternative. Those of alternatives in it are among them.
+    fn of_alternative(self) -> Self {
         Self {
             told: self.told.saturating_add(self.judged),
+            in_alternatives: self.judged,
             ..self
         }
+    }
+
+    fn is_too_many(self) -> bool {
+        self.told > MAX_VISITS || self.in_alternatives > MAX_IN_ALTERNATIVES
     }
 }
 
@@ -117,6 +142,7 @@ impl AddAssign for Count {
     fn add_assign(&mut self, other: Self) {
         self.judged = self.judged.saturating_add(other.judged);
         self.told = self.told.saturating_add(other.told);
+        self.in_alternatives = self.in_alternatives.saturating_add(other.in_alternatives);
     }
 }
 
@@ -152,7 +178,7 @@ impl<'a> Visits<'a> {
             count += self.of(branch, value);
         }
         for branch in branches(keywords, "anyOf").chain(branches(keywords, "oneOf")) {
-            count += self.of(branch, value).judged_first();
+            count += self.of(branch, value).of_alternative();
         }
         let single = ["not", "if", "then", "else"].into_iter();
         for schema in single.filter_map(|keyword| keywords.get(keyword)) {
@@ -213,21 +239,15 @@ impl<'a> Visits<'a> {
 
     /// Returns the place of the deepest value that by itself has too many visits.
     fn deepest(&self, properties: &Value) -> String {
-        let mut most: HashMap<*const Value, u64> = HashMap::new();
-        #[expect(
-            clippy::iter_over_hash_type,
-            reason = "the maximum is the same in any order"
-        )]
-        for ((_, value), count) in &self.known {
-            let most = most.entry(*value).or_default();
-            *most = count.told.max(*most);
-        }
+        let too_many = self.known.iter().filter(|(_, count)| count.is_too_many());
+        let too_many: HashSet<*const Value> = too_many.map(|((_, value), _)| *value).collect();
         let mut deepest = String::new();
         json::walk(properties, |place, value| {
-            let visits = most.get(&std::ptr::from_ref(value));
-            let is_below = place.to_string().starts_with(&deepest);
-            if is_below && visits.is_some_and(|visits| *visits > MAX_VISITS) {
-                deepest = place.to_string();
+            if too_many.contains(&std::ptr::from_ref(value)) {
+                let place = place.to_string();
+                if place.starts_with(&deepest) {
+                    deepest = place;
+                }
             }
         });
         deepest

@@ -67,6 +67,35 @@ fn violations_are_not_compared_with_each_other() {
     assert!(violations.len() >= 80_000, "{}", violations.len());
 }
 
+/// What is wrong with each alternative is kept until the nearest is found.
+#[test]
+fn a_list_of_alternatives_is_weighed_before_it_is_judged() {
+    let needs = |name: &str| json!({"type": "object", "required": [name]});
+    let alternatives: Vec<Value> = ["A", "B", "C", "D"].map(needs).to_vec();
+    let of = |name: &str| json!({"type": "array", "items": {"type": name}});
+    let schema = thing(json!({
+        "Each": {"type": "array", "items": {"anyOf": alternatives}},
+        "All": {"oneOf": [of("string"), of("integer")]},
+    }));
+    let empty = |count: usize| vec![json!({}); count];
+    let refused = |place: &str| {
+        let what = "would take more than 50000 checks, since the schema combines many alternatives here; declare less";
+        vec![format!("`{place}`: {what}")]
+    };
+    let said = |properties: Value| -> Vec<String> {
+        let violations = judged("alternatives", &schema, &properties);
+        violations.iter().map(Violation::to_string).collect()
+    };
+    for count in [12_501, 49_000] {
+        assert_eq!(said(json!({"Each": empty(count)})), refused("/Each"));
+    }
+    assert_eq!(said(json!({"Each": empty(12_500)})).len(), 12_500);
+    assert_eq!(said(json!({"All": empty(49_000)})), refused("/All"));
+    // More violations do not make an alternative nearer.
+    let violations = schema.validate_declaration(&json!({"All": empty(5_000)}));
+    assert_eq!(violations.len(), 100);
+}
+
 #[test]
 fn a_string_is_matched_only_if_its_length_is_valid() {
     let schema = thing(json!({

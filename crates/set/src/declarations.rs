@@ -4,6 +4,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::Link;
+
 /// What a set declares, as it waits to be applied. It has secrets, so it is sealed wherever it is stored.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -13,6 +15,19 @@ pub struct Declarations {
     /// The outputs, linked.
     #[serde(default)]
     pub outputs: Map<String, Value>,
+    /// What the members refer to that the set does not change, as it was planned: by [`Link::key`]. Without a plan there is nothing.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pinned: BTreeMap<String, Value>,
+}
+
+impl Declarations {
+    /// Returns the value of a reference that a member takes whatever stands there by now.
+    pub fn pinned(&self, link: &Link) -> Option<&Value> {
+        // Most sets refer to nothing outside, or have no plan.
+        (!self.pinned.is_empty())
+            .then(|| self.pinned.get(&link.key()))
+            .flatten()
+    }
 }
 
 /// What a set declares of one resource.

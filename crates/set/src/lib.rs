@@ -19,6 +19,7 @@ mod link;
 mod names;
 mod path;
 mod problem;
+mod referred;
 mod resolve;
 mod set;
 
@@ -26,10 +27,14 @@ pub use declarations::{Declarations, DeclaredMember};
 pub use draft::{Draft, Linked, LinkedMember};
 pub use expression::{Address, Expression, Misread, Part, renamed, visit};
 pub use graph::{Graph, Sorted};
-pub use limits::{CONCAT_PARTS_MAX, LIMITS, MEMBERS_MAX, OUTPUTS_MAX, OUTSIDE_MAX, REFERENCES_MAX};
+pub use limits::{
+    CONCAT_PARTS_MAX, LIMITS, MEMBERS_MAX, OUTPUTS_MAX, OUTSIDE_MAX, REFERENCES_MAX,
+    REFERRED_MAX_BYTES,
+};
 pub use link::Link;
 pub use names::Outside;
 pub use path::objection;
 pub use problem::{Problem, ProblemCode};
-pub use resolve::{Unresolved, left_open, links, resolve, with_unknown};
+pub use referred::Referred;
+pub use resolve::{Unresolved, left_open, links, links_of, resolve, with_unknown};
 pub use set::{Goal, Member, Set};

@@ -8,6 +8,8 @@ pub const REFERENCES_MAX: usize = 200;
 pub const OUTSIDE_MAX: usize = 500;
 /// The maximum number of parts of one `$concat`.
 pub const CONCAT_PARTS_MAX: usize = 100;
+/// What all members of a set may take of what they refer to, in bytes of JSON.
+pub const REFERRED_MAX_BYTES: usize = 16 << 20;
 /// The maximum number of outputs.
 pub const OUTPUTS_MAX: usize = 100;
 
@@ -30,6 +32,12 @@ pub const LIMITS: &[Limit] = &[
         what: "The resources outside of a set that it refers to",
         most: Most::Number(OUTSIDE_MAX),
         beyond: Beyond::refused_in_detail(400, ErrorCode::InvalidRequest, "/resources"),
+    },
+    Limit {
+        name: "set-referred",
+        what: "What the resources of a set take of what they refer to, each time that they do: at the request as far as it is known, then as each of them is started",
+        most: Most::Bytes(REFERRED_MAX_BYTES),
+        beyond: Beyond::refused(400, ErrorCode::InvalidRequest),
     },
     Limit {
         name: "set-depends-on",

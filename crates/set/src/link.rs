@@ -25,6 +25,15 @@ impl Link {
         })
     }
 
+    /// Returns a text that is the same for every reference to this value.
+    pub fn key(&self) -> String {
+        let reference = self.reference.key();
+        match &self.pointer {
+            Some(pointer) => format!("{reference}#{pointer}"),
+            None => reference,
+        }
+    }
+
     /// Returns the value in a resource with this identifier and these live properties; `None` if it has none there.
     pub fn value_in(&self, identifier: &Identifier, live: Option<&Value>) -> Option<Value> {
         match &self.pointer {

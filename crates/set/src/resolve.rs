@@ -29,12 +29,17 @@ pub enum Unresolved {
     NotLinked(String),
 }
 
+/// Returns the references in an expression, once it is linked.
+pub fn links_of(expression: &Expression) -> impl Iterator<Item = Link> {
+    expression.addresses().filter_map(Link::of)
+}
+
 /// Returns the references in a linked value.
 pub fn links(value: &Value) -> Vec<Link> {
     let mut links = Vec::new();
     visit(value, |_, expression| {
         if let Ok(expression) = expression {
-            links.extend(expression.addresses().filter_map(Link::of));
+            links.extend(links_of(&expression));
         }
     });
     links
@@ -47,10 +52,7 @@ pub fn left_open(value: &Value, is_open: impl Fn(&Link) -> bool) -> Vec<String> 
     visit(value, |place, expression| {
         let is_left_open = match &expression {
             Ok(Expression::Unknown) => true,
-            Ok(expression) => expression
-                .addresses()
-                .filter_map(Link::of)
-                .any(|link| is_open(&link)),
+            Ok(expression) => links_of(expression).any(|link| is_open(&link)),
             Err(_) => false,
         };
         if is_left_open {

@@ -166,6 +166,7 @@ pub(super) fn put(number: u64, name: &str) -> NewOperation {
             compared_with: usize::MAX,
             heir: None,
             owned_since: None,
+            referred_bytes: 0,
             marked_for: None,
             looks_only: false,
             when_shared: ucp_model::operation::WhenShared::default(),

@@ -4,11 +4,13 @@ use tokio::task::JoinSet;
 use ucp_model::operation::group::{Application, ApplyMember, MemberGoal, Task};
 use ucp_model::operation::{Call, OnShared, Options, ReplacementPolicy, State};
 use ucp_model::{
-    Approval, Course, Ended, GroupBody, Identifier, KeptPlan, NewResourceGroup, NotReviewed,
-    PlanId, PlanPolicy, PlanRefusal, PlanStatus, PlanUse, RequestToken, Review, ReviewVerdict,
+    Approval, Course, Ended, GroupBody, GroupId, Identifier, KeptPlan, NewResourceGroup,
+    NotReviewed, PlanId, PlanPolicy, PlanRefusal, PlanStatus, PlanUse, RequestToken, Review,
+    ReviewVerdict,
 };
 use ucp_store::{
-    Error, Forgotten, GroupUpdate, NewOperation, Precondition, Reviewed, Sealed, StoredPlan,
+    Error, Forgotten, GroupUpdate, NewOperation, PlansOf, Precondition, Reviewed, Sealed,
+    StoredPlan,
 };
 
 use super::fixture::*;
@@ -583,49 +585,77 @@ pub async fn a_policy_holds_for_the_resource(store: Engine) {
     assert_eq!(status(&store, 9, 2).await, PlanStatus::Applying);
 }
 
-/// Plans are counted by who has asked for them and by their size, as long as they are there.
+/// Returns the plans of a caller about the group of that name, or all.
+fn plans_of<'a>(caller: &'a str, group: Option<&'a GroupId>) -> PlansOf<'a> {
+    PlansOf { caller, group }
+}
+
+/// Plans are counted by who has asked for them, what they are about and their size, as long as they are there.
 pub async fn plans_are_counted(store: Engine) {
-    for (number, units) in [(1, 1), (2, 5), (3, 2)] {
+    with_group(&store, "rg").await;
+    let [own, spelled, other] = ["rg", "RG", "other"].map(group);
+    for (number, units, about) in [(1, 1, None), (2, 5, Some(&own)), (3, 2, Some(&spelled))] {
         let mut plan = plan(number);
         plan.units = units;
+        plan.plan.group = about.cloned();
         plan.plan.expires_at = at(100 * i64::try_from(number).unwrap());
         keep(&store, &plan).await;
     }
-    for (caller, limit, counted) in [("ann", 90, 8), ("ann", 2, 2), ("bob", 90, 0)] {
-        let count = store.count_plans(caller, limit).await;
-        assert_eq!(count.unwrap(), counted, "{caller} up to {limit}");
+    for (caller, about, limit, counted) in [
+        ("ann", None, 90, 8),
+        ("ann", None, 2, 2),
+        ("bob", None, 90, 0),
+        ("ann", Some(&own), 90, 7),
+        ("ann", Some(&own), 6, 6),
+        ("bob", Some(&own), 90, 0),
+        ("ann", Some(&other), 90, 0),
+    ] {
+        let count = store.count_plans(plans_of(caller, about), limit).await;
+        assert_eq!(count.unwrap(), counted, "{caller} {about:?} up to {limit}");
     }
 }
 
-/// Room is made by plans of a caller that nobody has relied on, as far as it is needed.
-pub async fn plans_that_have_expired_make_room(store: Engine) {
+/// Room is made by plans of a caller that nobody has relied on, the oldest first, as far as it is needed.
+pub async fn the_oldest_plans_make_room(store: Engine) {
     with_group(&store, "rg").await;
-    for (number, created_by, units) in [
-        (1, "ann", 1),
-        (2, "ann", 5),
-        (3, "ann", 2),
-        (4, "bob", 9),
-        (5, "ann", 3),
+    let own = group("rg");
+    for (number, created_by, about, units) in [
+        (1, "ann", Some(&own), 1),
+        (2, "ann", None, 5),
+        (3, "ann", Some(&own), 2),
+        (4, "bob", Some(&own), 9),
+        (5, "ann", Some(&own), 3),
     ] {
         let mut plan = plan(number);
+        let number = i64::try_from(number).unwrap();
         plan.units = units;
         plan.plan.created_by = created_by.to_owned();
-        plan.plan.expires_at = at(100 * i64::try_from(number).unwrap());
+        plan.plan.group = about.cloned();
+        plan.plan.created_at = at(number);
+        // The oldest lives longest.
+        plan.plan.expires_at = at(1_000 - 100 * number);
         keep(&store, &plan).await;
     }
-    let remove = async |second, most| {
-        let removed = store.remove_plans_of("ann", at(second), most);
-        (
-            removed.await.unwrap(),
-            store.count_plans("ann", 90).await.unwrap(),
-        )
+    let remove = async |about, second, most| {
+        let removed = store.remove_plans_of(plans_of("ann", about), at(second), most);
+        let removed = removed.await.unwrap();
+        let left = store.count_plans(plans_of("ann", None), 90).await;
+        (removed, left.unwrap())
     };
-    assert_eq!(remove(99, 0).await, (0, 11), "nothing has expired");
-    assert_eq!(remove(900, 11).await, (0, 11), "it is room enough");
-    assert_eq!(remove(900, 10).await, (1, 10), "the one that expired first");
+    assert_eq!(remove(None, 400, 0).await, (0, 11), "nothing has expired");
+    assert_eq!(remove(None, 2_000, 11).await, (0, 11), "it is room enough");
+    let about = Some(&own);
+    assert_eq!(
+        remove(about, 2_000, 5).await,
+        (1, 10),
+        "the oldest of the group"
+    );
     assert_eq!(store.get_plan(plan_id(1)).await.unwrap(), None);
-    assert_eq!(remove(300, 0).await, (2, 3));
-    assert_eq!(remove(900, 0).await, (1, 0));
+    assert_eq!(remove(None, 500, 0).await, (1, 7), "what has expired");
+    assert_eq!(store.get_plan(plan_id(5)).await.unwrap(), None);
+    assert_eq!(remove(None, 2_000, 2).await, (1, 2), "the oldest of all");
+    assert_eq!(store.get_plan(plan_id(2)).await.unwrap(), None);
+    assert_eq!(remove(None, 2_000, 0).await, (1, 0));
     stored(&store, 4).await;
 }
 
@@ -643,8 +673,9 @@ pub async fn plans_that_were_relied_on_do_not_count(store: Engine) {
     let done = applied(&claimed.operation, "x", true);
     finish(&store, &claimed.lease, done).await;
     accept(&store, under(put(2, "b"), plan_id(4), None)).await;
-    assert_eq!(store.count_plans("ann", 9).await.unwrap(), 1);
-    let remove = async |most| store.remove_plans_of("ann", at(9_000), most).await.unwrap();
+    let of = plans_of("ann", None);
+    assert_eq!(store.count_plans(of, 9).await.unwrap(), 1);
+    let remove = async |most| store.remove_plans_of(of, at(9_000), most).await.unwrap();
     assert_eq!(remove(1).await, 0, "the others do not count");
     assert_eq!(remove(0).await, 1);
     assert_eq!(store.get_plan(plan_id(5)).await.unwrap(), None);

@@ -241,7 +241,7 @@ macro_rules! conformance {
                 what_a_policy_protects_is_given_up_only_as_approved
                 a_policy_holds_for_the_resource
                 plans_are_counted
-                plans_that_have_expired_make_room
+                the_oldest_plans_make_room
                 plans_that_were_relied_on_do_not_count
                 what_is_over_is_removed
             }

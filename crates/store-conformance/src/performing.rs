@@ -14,8 +14,8 @@ use ucp_model::{
 };
 use ucp_store::{
     Adoption, ApplyRefactor, Claimed, Error, FinishOperation, GroupUpdate, LeaseTerm, NewLook,
-    NewOperation, NewResourceWork, PlaceOrder, Precondition, ReferenceUpdate, Release, Sealed,
-    SealedKey, SealedPlace, TagsUpdate, TypeSchema, rules,
+    NewOperation, NewResourceWork, PlaceOrder, PlansOf, Precondition, ReferenceUpdate, Release,
+    Sealed, SealedKey, SealedPlace, TagsUpdate, TypeSchema, rules,
 };
 
 use super::act::Act;
@@ -609,7 +609,16 @@ impl Stage {
             }
             Act::MakeRoom(number) => {
                 let maker = self.plan(number).to_string();
-                let removed = store.remove_plans_of(&maker, at(2_000), 0).await;
+                let removed = store
+                    .remove_plans_of(
+                        PlansOf {
+                            caller: &maker,
+                            group: None,
+                        },
+                        at(2_000),
+                        0,
+                    )
+                    .await;
                 format!("{:?}", removed.map(drop))
             }
             Act::RemoveNoPlans => {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::json;
-use ucp_model::{KeptPlan, Operation, PlanId, PlanUse, Review, Timestamp};
+use ucp_model::{GroupId, KeptPlan, Operation, PlanId, PlanUse, Review, Timestamp};
 use ucp_store::rules::{self, Claimant};
-use ucp_store::{Error, KeptPlans, Reviewed, Sealed, StoredPlan};
+use ucp_store::{Error, KeptPlans, PlansOf, Reviewed, Sealed, StoredPlan};
 
 use crate::Sql;
 use crate::database::{Abort, Row, Transaction, Value, statements, transaction, values};
@@ -27,7 +27,25 @@ macro_rules! columns {
 /// The columns of a new row.
 macro_rules! new_columns {
     () => {
-        concat!(columns!(), ", over_at, relied_on, content, declared, units")
+        concat!(
+            columns!(),
+            ", over_at, relied_on, content, declared, units, group_key"
+        )
+    };
+}
+
+/// What is locked is judged again, by its id: a sum keeps Postgres from the indexes of the columns.
+macro_rules! remove_of {
+    ($those:literal) => {
+        concat!(
+            "WITH counted AS (
+            SELECT id AS counted_id, SUM(units) OVER (ORDER BY created_at DESC, id DESC) AS kept
+            FROM plans WHERE ",
+            $those,
+            " AND relied_on = 0
+        ), old AS (
+            SELECT id AS old_id FROM plans WHERE expires_at + 0 <= $2 AND relied_on + 0 = 0 AND id "
+        )
     };
 }
 
@@ -37,18 +55,18 @@ statements! {
     /// waits, and everything that was written before is then safe too.
     /// <https://www.postgresql.org/docs/current/wal-async-commit.html>
     INSERT = [""] postgres "WITH relaxed AS (SELECT set_config('synchronous_commit', 'off', true)) " sqlite "" ["INSERT INTO plans (", new_columns!(), ")
-        SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13"]
+        SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14"]
         postgres " FROM relaxed" sqlite " WHERE TRUE" [" ON CONFLICT (id) DO NOTHING"];
     /// The same. The plans are a JSON array.
     INSERT_SEVERAL = [""] postgres "WITH relaxed AS (SELECT set_config('synchronous_commit', 'off', true)) " sqlite "" ["INSERT INTO plans (", new_columns!(), ") "]
         postgres "SELECT id, plane, group_id, created_by, created_at, expires_at, fingerprint, course, over_at, relied_on,
-                decode(content, 'hex'), decode(declared, 'hex'), units
+                decode(content, 'hex'), decode(declared, 'hex'), units, group_key
             FROM relaxed, json_to_recordset($1::json) AS given(id text, plane text, group_id text, created_by text,
                 created_at bigint, expires_at bigint, fingerprint text, course text, over_at bigint, relied_on bigint,
-                content text, declared text, units bigint)"
+                content text, declared text, units bigint, group_key text)"
         sqlite "SELECT value->>'id', value->>'plane', value->>'group_id', value->>'created_by', value->>'created_at',
                 value->>'expires_at', value->>'fingerprint', value->>'course', value->>'over_at', value->>'relied_on',
-                unhex(value->>'content'), unhex(value->>'declared'), value->>'units'
+                unhex(value->>'content'), unhex(value->>'declared'), value->>'units', value->>'group_key'
             FROM json_each($1) WHERE TRUE" [" ON CONFLICT (id) DO NOTHING"];
     GET = ["SELECT ", columns!(), ", content, declared, units FROM plans WHERE id = $1"];
     LOCK = ["SELECT ", columns!(), " FROM plans WHERE id = $1"] lock " FOR UPDATE";
@@ -56,14 +74,19 @@ statements! {
         WHERE id = $1"];
     /// Each has a unit at least, so no more rows need be read than units are counted.
     COUNT = ["SELECT CAST(COALESCE(SUM(units), 0) AS BIGINT) AS counted FROM (
-            SELECT units FROM plans WHERE created_by = $1 AND relied_on = 0 ORDER BY over_at DESC, id DESC LIMIT $2
+            SELECT units FROM plans WHERE created_by = $1 AND relied_on = 0 ORDER BY created_at DESC, id DESC LIMIT $2
         ) AS bounded"];
-    /// What is locked is judged again, by its id: a sum keeps Postgres from the indexes of the columns.
-    REMOVE_OF = ["WITH counted AS (
-            SELECT id AS counted_id, SUM(units) OVER (ORDER BY over_at DESC, id DESC) AS kept
-            FROM plans WHERE created_by = $1 AND relied_on = 0
-        ), old AS (
-            SELECT id AS old_id FROM plans WHERE over_at + 0 <= $2 AND relied_on + 0 = 0 AND id "]
+    COUNT_OF_GROUP = ["SELECT CAST(COALESCE(SUM(units), 0) AS BIGINT) AS counted FROM (
+            SELECT units FROM plans WHERE created_by = $1 AND group_key = $3 AND relied_on = 0
+            ORDER BY created_at DESC, id DESC LIMIT $2
+        ) AS bounded"];
+    REMOVE_OF = [remove_of!("created_by = $1")]
+        postgres "= ANY(ARRAY(SELECT counted_id FROM counted WHERE kept > $3))"
+        sqlite "IN (SELECT counted_id FROM counted WHERE kept > $3)"
+        [" ORDER BY id"] lock " FOR UPDATE SKIP LOCKED" [")
+        DELETE FROM plans WHERE id "]
+        postgres "= ANY(ARRAY(SELECT old_id FROM old))" sqlite "IN (SELECT old_id FROM old)";
+    REMOVE_OF_GROUP = [remove_of!("created_by = $1 AND group_key = $4")]
         postgres "= ANY(ARRAY(SELECT counted_id FROM counted WHERE kept > $3))"
         sqlite "IN (SELECT counted_id FROM counted WHERE kept > $3)"
         [" ORDER BY id"] lock " FOR UPDATE SKIP LOCKED" [")
@@ -122,21 +145,35 @@ impl KeptPlans for Sql {
         })
     }
 
-    async fn count_plans(&self, created_by: &str, limit: usize) -> Result<usize, Error> {
+    async fn count_plans(&self, of: PlansOf<'_>, limit: usize) -> Result<usize, Error> {
         let rows = i64::try_from(limit).unwrap_or(i64::MAX);
-        let counted = self.database.count(COUNT, values![created_by, rows]);
-        Ok(counted.await?.min(limit))
+        let mut values = values![of.caller, rows];
+        let statement = match of.group {
+            None => COUNT,
+            Some(group) => {
+                values.extend(values![group.key()]);
+                COUNT_OF_GROUP
+            }
+        };
+        Ok(self.database.count(statement, values).await?.min(limit))
     }
 
     async fn remove_plans_of(
         &self,
-        created_by: &str,
-        now: Timestamp,
+        of: PlansOf<'_>,
+        until: Timestamp,
         most: usize,
     ) -> Result<u64, Error> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let values = || values![created_by, now.as_millis(), most];
-        transaction!(self, |tx| tx.execute(REMOVE_OF, values()))
+        let values = || values![of.caller, until.as_millis(), most];
+        match of.group.map(GroupId::key) {
+            None => transaction!(self, |tx| tx.execute(REMOVE_OF, values())),
+            Some(key) => transaction!(self, |tx| {
+                let mut values = values();
+                values.extend(values![key.as_str()]);
+                tx.execute(REMOVE_OF_GROUP, values)
+            }),
+        }
     }
 
     async fn erase_expired_plans(&self, now: Timestamp, limit: usize) -> Result<u64, Error> {
@@ -238,6 +275,7 @@ fn inserted(new: StoredPlan) -> Result<Vec<Value>, Error> {
         content.0,
         declared.map(|declared| declared.0),
         i64::try_from(units).unwrap_or(i64::MAX),
+        plan.group.as_ref().map(GroupId::key),
     ])
 }
 
@@ -263,6 +301,7 @@ fn given(new: &StoredPlan) -> Result<String, Error> {
         "content": hex::encode(&content.0),
         "declared": declared.as_ref().map(|declared| hex::encode(&declared.0)),
         "units": units,
+        "group_key": plan.group.as_ref().map(GroupId::key),
     }))
 }
 

@@ -59,6 +59,7 @@ macro_rules! files {
             "0046_rates",
             "0047_asks_by",
             "0048_global_services",
+            "0049_plans_by_bytes",
         )
     };
     ($engine:literal: $($name:literal),+ $(,)?) => {

@@ -53,6 +53,7 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
             compared_with: usize::MAX,
             heir: None,
             owned_since: None,
+            referred_bytes: 0,
             marked_for: None,
             looks_only: false,
             when_shared: ucp_model::operation::WhenShared::default(),

@@ -1,7 +1,7 @@
 //! Plans that are kept.
 
 use async_trait::async_trait;
-use ucp_model::{KeptPlan, NotReviewed, PlanId, Review, Timestamp};
+use ucp_model::{GroupId, KeptPlan, NotReviewed, PlanId, Review, Timestamp};
 
 use crate::{Error, Sealed};
 
@@ -14,14 +14,26 @@ pub struct StoredPlan {
     pub content: Sealed,
     /// What was declared, sealed. Erased when the plan is over.
     pub declared: Option<Sealed>,
-    /// How many plans it counts as, by its size when it was kept.
+    /// How much it counts, by its size when it was kept.
     pub units: usize,
 }
 
-impl StoredPlan {
-    /// Returns whether the plan counts for this caller: he has asked for it, and nobody has relied on it.
-    pub(crate) fn counts_for(&self, caller: &str) -> bool {
-        self.plan.created_by == caller && !self.plan.is_relied_on()
+/// Plans that one caller has asked for, and that nobody has [relied on](KeptPlan::is_relied_on).
+#[derive(Clone, Copy, Debug)]
+pub struct PlansOf<'a> {
+    /// Who has asked for them.
+    pub caller: &'a str,
+    /// The group that they are about; `None` for all plans.
+    pub group: Option<&'a GroupId>,
+}
+
+impl PlansOf<'_> {
+    /// Returns whether a plan is one of them.
+    pub(crate) fn has(&self, plan: &KeptPlan) -> bool {
+        let key = self.group.map(GroupId::key);
+        plan.created_by == self.caller
+            && !plan.is_relied_on()
+            && key.is_none_or(|key| plan.group.as_ref().map(GroupId::key) == Some(key))
     }
 }
 
@@ -50,17 +62,15 @@ pub trait KeptPlans: Send + Sync {
     /// Reviews a plan, as [`KeptPlan::reviewed`] says.
     async fn review_plan(&self, id: PlanId, review: &Review) -> Result<Reviewed, Error>;
 
-    /// Counts the [units](StoredPlan::units) of the plans of a caller that nobody has [relied on](KeptPlan::is_relied_on), up
-    /// to `limit`. Those that are over count as long as they are there.
-    async fn count_plans(&self, created_by: &str, limit: usize) -> Result<usize, Error>;
+    /// Counts the [units](StoredPlan::units) of plans, up to `limit`. Those that are over count as long as they are there.
+    async fn count_plans(&self, of: PlansOf<'_>, limit: usize) -> Result<usize, Error>;
 
-    /// Removes plans of a caller that have expired by `now` and that nobody has [relied on](KeptPlan::is_relied_on), until
-    /// those that nobody has relied on have `most` units, or none of them has expired. Those that expired first go first.
-    /// Returns how many.
+    /// Removes plans until they have `most` units, or none is left that expires by `until`. The oldest go first. Returns how
+    /// many.
     async fn remove_plans_of(
         &self,
-        created_by: &str,
-        now: Timestamp,
+        of: PlansOf<'_>,
+        until: Timestamp,
         most: usize,
     ) -> Result<u64, Error>;
 

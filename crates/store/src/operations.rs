@@ -99,6 +99,8 @@ pub struct NewResourceWork {
     pub resolves: Option<UnknownCreate>,
     /// The options of the request.
     pub options: Options,
+    /// How many bytes of the declaration are values that it refers to, as a member of a set.
+    pub referred_bytes: usize,
     /// The plan that it carries out, if any.
     pub plan: Option<PlanUse>,
     /// The declared properties, sealed.

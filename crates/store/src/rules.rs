@@ -225,6 +225,7 @@ pub fn accept(
         spelled: new.spelled.filter(|_| referenced.is_none()),
         identifier: referenced.or(new.identifier),
         options: new.options,
+        referred_bytes: new.referred_bytes,
         plan: new.plan,
         schema_fingerprint: new.schema_fingerprint,
         ..ResourceWork::new(new.kind, new.scope, new.type_name, now)

@@ -489,10 +489,16 @@ pub(crate) struct Work {
     /// The number of operations that may be under way.
     #[arg(long, env = "UCP_QUOTA_OPERATIONS", default_value_t = Quotas::default().operations)]
     pub(crate) quota_operations: usize,
-    /// The number of plans of one caller; one counts for each 64 KiB that it has begun. Those that were
-    /// reviewed or carried out do not count, and those that have expired make room.
-    #[arg(long, env = "UCP_QUOTA_CALLER_PLANS", default_value_t = Quotas::default().caller_plans)]
-    pub(crate) quota_caller_plans: usize,
+    /// The bytes of the plans that one caller has asked for. Those that were reviewed or carried out do not count,
+    /// and the oldest ones make room.
+    #[arg(long, env = "UCP_QUOTA_CALLER_PLAN_BYTES", default_value_t = Quotas::default().caller_plan_bytes)]
+    pub(crate) quota_caller_plan_bytes: usize,
+    /// The same of those that are about one resource group.
+    #[arg(long, env = "UCP_QUOTA_GROUP_PLAN_BYTES", default_value_t = Quotas::default().group_plan_bytes)]
+    pub(crate) quota_group_plan_bytes: usize,
+    /// Of earlier versions. It has no effect: plans are limited by their bytes.
+    #[arg(long, env = "UCP_QUOTA_CALLER_PLANS", hide = true)]
+    pub(crate) quota_caller_plans: Option<usize>,
     /// What to do with an alias without trackedBy if AWS assigns the identifier, so that each put creates another
     /// resource.
     #[arg(long, env = "UCP_UNTRACKED_ALIAS", default_value = "refuse")]

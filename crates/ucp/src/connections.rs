@@ -7,6 +7,7 @@ use axum::Router;
 use axum::http::StatusCode;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
+use tokio::runtime;
 use tokio::sync::watch;
 use ucp_listen::{Http2Limits, Limits, Refusal, Tls, Witness, WriteLimit};
 
@@ -63,7 +64,8 @@ pub(crate) async fn serve(
     serve_within(limits, listener, router, tls, witness, shutdown).await;
 }
 
-/// Serves the probes, in clear, until `shutdown` turns true. Connections to the API do not count here.
+/// Serves the probes, in clear, until `shutdown` turns true. Connections to the API do not count here. They have a thread and a
+/// runtime of their own: however busy those of the API are, the process is seen to live.
 pub(crate) async fn serve_probes(
     listener: TcpListener,
     router: Router,
@@ -83,7 +85,22 @@ pub(crate) async fn serve_probes(
         http2: HTTP2,
         grace: Some(shutdown::REQUEST_GRACE),
     };
-    serve_within(limits, listener, router, None, witness, shutdown).await;
+    let serve = move || -> std::io::Result<()> {
+        let runtime = runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        runtime.block_on(async {
+            // It is of the other runtime until now.
+            let listener = TcpListener::from_std(listener.into_std()?)?;
+            serve_within(limits, listener, router, None, witness, shutdown).await;
+            Ok(())
+        })
+    };
+    match tokio::task::spawn_blocking(serve).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::error!(%error, "the probes are not served"),
+        Err(error) => tracing::error!(%error, "the probes are not served any more"),
+    }
 }
 
 async fn serve_within(

@@ -54,6 +54,12 @@ const OF_CONNECTIONS: &[Limit] = &[
         beyond: Beyond::Told("The connection is closed."),
     },
     Limit {
+        name: "stream-frames",
+        what: "The frames of a connection over HTTP/2 that ask for nothing, such as PING, SETTINGS, PRIORITY and WINDOW_UPDATE; 200 more for each second, and one for each kilobyte that the client is sent",
+        most: Most::Number(HTTP2.frames),
+        beyond: Beyond::Told("The connection is closed."),
+    },
+    Limit {
         name: "ping-time",
         what: "The time in which a client over HTTP/2 must answer a ping, which is sent as often",
         most: Most::Time(HTTP2.ping),

@@ -48,6 +48,11 @@ pub(crate) async fn run(arguments: Box<Serve>) -> anyhow::Result<()> {
     let broker_address = arguments.broker_listen.or(Some(arguments.listen));
     let broker_address = broker_address.filter(|_| serves && broker.is_some());
     let in_clear = arguments.access.is_in_clear(&[api_address, broker_address]);
+    if arguments.work.quota_caller_plans.is_some() {
+        tracing::warn!(
+            "--quota-caller-plans has no effect any more: use --quota-caller-plan-bytes and --quota-group-plan-bytes"
+        );
+    }
     if in_clear {
         tracing::warn!(
             "tokens and passwords travel in clear to this server: give it a certificate with --tls-cert, or say with --tls-at-proxy that a proxy in front of it speaks TLS"

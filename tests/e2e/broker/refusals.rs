@@ -229,3 +229,45 @@ async fn an_id_has_so_many_characters_and_no_more(world: &World) {
     let binding = bound(&"a".repeat(50), &"b".repeat(50));
     wait(world, "PUT", &binding, &bind_logs()).await.expect(201);
 }
+
+/// The tags that say whose a resource is, are not of those who order it.
+#[apply(on_every_store)]
+async fn a_parameter_gives_no_tag_of_the_broker(world: &World) {
+    world.offer(&[(
+        "logs.toml",
+        "[parameters.note]",
+        "[parameters.labels]\nat = \"secret/Tags\"\nupdatable = true\n[parameters.note]",
+    )]);
+    let path = format!("{}?accepts_incomplete=true", at("one"));
+    let tagged = |key: &str, value: &str| {
+        let labels = json!([{"Key": "of", "Value": "me"}, {"Key": key, "Value": value}]);
+        order(LOGS, SMALL, json!({"labels": labels}))
+    };
+    for key in [
+        "osb-platform",
+        "osb-organization",
+        "osb-space",
+        "osb-instance",
+    ] {
+        let wrong = ask(world, "PUT", &path, &tagged(key, "another")).await;
+        refused(&wrong, 400, "BadRequest");
+        assert!(wrong.text.contains(key), "{}", wrong.text);
+    }
+    let without = json!([{"Key": "osb-space"}]);
+    let wrong = ask(
+        world,
+        "PUT",
+        &path,
+        &order(LOGS, SMALL, json!({"labels": without})),
+    )
+    .await;
+    assert_eq!(wrong.status, 400, "{}", wrong.text);
+    assert_eq!(world.creates(), 0);
+    let own = tagged("osb-instance", "one");
+    ask(world, "PUT", &path, &own).await.expect(202);
+    world.settle().await;
+    let other =
+        json!({"service_id": LOGS, "parameters": {"labels": [{"Key": "osb-space", "Value": "x"}]}});
+    let wrong = ask(world, "PATCH", &path, &other).await;
+    refused(&wrong, 400, "BadRequest");
+}

@@ -12,6 +12,7 @@ use super::{API, LOGS, VPC, codes, id_of, refused, status};
 use crate::sets::{applied, send, set, states};
 
 const SUBNET: &str = "AWS.EC2/Subnet";
+const SECRET: &str = "AWS.SecretsManager/Secret";
 
 fn network(tag: &str) -> Value {
     set(json!([
@@ -246,6 +247,66 @@ async fn what_a_set_refers_to_outside_of_itself_is_compared(world: &World) {
     change("10.0.0.0/16");
     let reply = carry_out(world, &id).await.expect(202);
     assert_eq!(ended(world, &reply).await["status"], "Succeeded");
+}
+
+fn recut(world: &World, vpc: &str, block: &str) {
+    let block = json!({ "CidrBlock": block });
+    let target = ("AWS::EC2::VPC", vpc);
+    let changed = world.aws.patch_out_of_band(None, None, target, &block);
+    changed.expect("it is there");
+}
+
+/// A set whose secret has a value from outside: where no read returns it, and in a text with a part that AWS assigns.
+async fn secret_from_outside(world: &World) -> String {
+    world
+        .put_and_settle(VPC, "net", json!({"CidrBlock": "10.0.0.0/16"}))
+        .await;
+    let block = json!({"$reference": "net#/CidrBlock"});
+    let text = json!({"$concat": [{"$reference": "own#/VpcId"}, " beside ", block]});
+    let body = set(json!([
+        {"alias": "own", "type": VPC, "properties": {"CidrBlock": "10.2.0.0/16"}},
+        {"alias": "key", "type": SECRET, "properties": {"Name": "key", "Description": text, "SecretString": block}},
+    ]));
+    plan(world, &body).await
+}
+
+/// What a plan has shown is sent, whatever stands there once its member is due.
+#[apply(on_every_store)]
+async fn what_a_plan_refers_to_is_sent_as_it_was_planned(world: &World) {
+    let id = secret_from_outside(world).await;
+    let outside = world.live("AWS::EC2::VPC")[0].clone();
+    let reply = carry_out(world, &id).await.expect(202);
+    recut(world, &outside, "10.9.0.0/16");
+    let end = ended(world, &reply).await;
+    assert_eq!(end["status"], "Succeeded", "{end}");
+    let path = tracked_by(SECRET, "key");
+    let shown = world.get(&path).await.expect(200).body;
+    let text = shown["properties"]["Description"].as_str().expect("a text");
+    assert!(text.ends_with(" beside 10.0.0.0/16"), "{text}");
+    // No read returns the secret, but the same is nothing to do.
+    let same = json!({"Name": "key", "Description": text, "SecretString": "10.0.0.0/16"});
+    world.put(SECRET, "key", same).await.expect(200);
+}
+
+#[apply(on_every_store)]
+async fn what_a_member_refers_to_outside_of_its_plan_is_compared(world: &World) {
+    let id = secret_from_outside(world).await;
+    let outside = world.live("AWS::EC2::VPC")[0].clone();
+    let put = async |resource_type: &str, alias: &str| {
+        let body = json!({"planId": id, "trackedBy": tracked_by(resource_type, alias)});
+        world.post(resource_type, "put", &body).await
+    };
+    put(VPC, "own").await.expect(201);
+    world.settle().await;
+    recut(world, &outside, "10.9.0.0/16");
+    let reply = put(SECRET, "key").await.expect(412);
+    assert_eq!(reply.code(), "StalePlan");
+    let changed = [("LiveStateChanged", "/properties/Description")];
+    assert_eq!(codes(&reply.body["error"]), changed);
+    recut(world, &outside, "10.0.0.0/16");
+    put(SECRET, "key").await.expect(201);
+    world.settle().await;
+    assert_eq!(status(world, &id).await, "Applied");
 }
 
 /// Wherever a process dies, a plan is carried out once: what fails is told, and the rest is made and deleted.

@@ -39,6 +39,10 @@ const NEW_GROUPS: Pace = (2, Duration::from_millis(200));
 pub(super) struct Attacks(BTreeMap<(&'static str, String), usize>);
 
 impl Attacks {
+    pub(super) fn note(&mut self, what: &'static str, outcome: String) {
+        *self.0.entry((what, outcome)).or_default() += 1;
+    }
+
     pub(super) fn add(&mut self, others: Self) {
         for (what, count) in others.0 {
             *self.0.entry(what).or_default() += count;
@@ -82,7 +86,7 @@ impl Attackers {
                         let sent = timeout(PATIENCE, request(number).send(address)).await;
                         let status = sent.ok().and_then(Result::ok);
                         let outcome = status.unwrap_or_else(|| "no reply".to_owned());
-                        *attacks.0.entry((what, outcome)).or_default() += 1;
+                        attacks.note(what, outcome);
                         number += clients as u64;
                     }
                     attacks
@@ -142,15 +146,15 @@ async fn holding(address: SocketAddr, number: usize, mut over: Over) -> Attacks 
 }
 
 /// A request with a body.
-struct Request {
-    method: &'static str,
-    path: String,
-    body: String,
+pub(super) struct Request {
+    pub(super) method: &'static str,
+    pub(super) path: String,
+    pub(super) body: String,
 }
 
 impl Request {
     /// Returns the status of the reply.
-    async fn send(&self, address: SocketAddr) -> std::io::Result<String> {
+    pub(super) async fn send(&self, address: SocketAddr) -> std::io::Result<String> {
         let Self { method, path, body } = self;
         let length = body.len();
         let head = format!(
@@ -158,9 +162,14 @@ impl Request {
         );
         let mut stream = connect(address).await?;
         stream.write_all(head.as_bytes()).await?;
-        stream.write_all(body.as_bytes()).await?;
+        // Who is refused at once may find the connection closed, and the reply all the same.
+        let written = stream.write_all(body.as_bytes()).await;
         let mut reply = Vec::new();
-        stream.read_to_end(&mut reply).await?;
+        let read = stream.read_to_end(&mut reply).await;
+        if reply.is_empty() {
+            written?;
+            read?;
+        }
         let status = reply
             .get(9..12)
             .and_then(|status| std::str::from_utf8(status).ok());
@@ -168,7 +177,7 @@ impl Request {
     }
 }
 
-fn collection(region: &str, resource_type: &str) -> String {
+pub(super) fn collection(region: &str, resource_type: &str) -> String {
     format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{region}/providers/{resource_type}")
 }
 

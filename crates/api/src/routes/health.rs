@@ -151,13 +151,16 @@ async fn get_health() -> Json<Health> {
 #[utoipa::path(get, path = "/readyz", tag = "Health",
     responses((status = 200, body = Readiness), (status = 503, body = Readiness)))]
 async fn get_readiness(State(api): State<Arc<Api>>) -> (StatusCode, Json<Readiness>) {
-    let (code, status) = match api.app.is_ready().await {
-        Ok(()) if !api.auditor.is_able() => {
+    let app = Arc::clone(&api.app);
+    let asked = api.runtime.spawn(async move { app.is_ready().await });
+    let (code, status) = match asked.await {
+        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, HealthStatus::Unavailable),
+        Ok(Ok(())) if !api.auditor.is_able() => {
             tracing::warn!("not ready: the audit, which is required, does not record requests");
             (StatusCode::SERVICE_UNAVAILABLE, HealthStatus::Unavailable)
         }
-        Ok(()) => (StatusCode::OK, HealthStatus::Ok),
-        Err(rejection) => {
+        Ok(Ok(())) => (StatusCode::OK, HealthStatus::Ok),
+        Ok(Err(rejection)) => {
             tracing::warn!(error = %ucp_model::chain(&rejection), "not ready");
             (StatusCode::SERVICE_UNAVAILABLE, HealthStatus::Unavailable)
         }

@@ -22,8 +22,10 @@ pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
 #[utoipa::path(get, path = "/metrics", tag = "Health",
     responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
 async fn get_metrics(State(api): State<Arc<Api>>) -> impl IntoResponse {
-    let inventory = api.app.inventory().await;
-    let stored = inventory.ok().map(|inventory| Stored {
+    let app = Arc::clone(&api.app);
+    let inventory = api.runtime.spawn(async move { app.inventory().await });
+    let inventory = inventory.await.ok().and_then(Result::ok);
+    let stored = inventory.map(|inventory| Stored {
         operations_live: inventory.operations_live,
         leftovers: inventory.leftovers,
     });

@@ -62,7 +62,13 @@ async fn list_references(
     let (type_name, group, after) = (path.type_name()?, path.group()?, page.after()?);
     let references = api
         .app
-        .list_references(&group, Some(&type_name), after.as_ref(), page.top)
+        .list_references(
+            &group,
+            Some(&type_name),
+            after.as_ref(),
+            page.top,
+            &context.caller.room,
+        )
         .await?;
     Ok(Json(List {
         next_link: page.next(&references, |reference| reference.id.clone(), &context),

@@ -117,7 +117,9 @@ async fn get_resource_group(
     context: RequestContext,
 ) -> Result<Tagged<ResourceGroupBody>, Problem> {
     let (id, after) = (path.id()?, page.after()?);
-    let view = api.app.get_resource_group(&id, after.as_ref(), page.top);
+    let view = api
+        .app
+        .get_resource_group(&id, after.as_ref(), page.top, &context.caller.room);
     let view = view.await?;
     let page = page.of_list_below("/resources");
     let next_link = page.next(&view.references, |reference| reference.id.clone(), &context);
@@ -261,9 +263,9 @@ async fn list_resource_group_resources(
     context: RequestContext,
 ) -> Result<Json<ReferenceList>, Problem> {
     let (group, after) = (path.id()?, page.after()?);
-    let references = api
-        .app
-        .list_references(&group, None, after.as_ref(), page.top);
+    let references =
+        api.app
+            .list_references(&group, None, after.as_ref(), page.top, &context.caller.room);
     let references = references.await?;
     Ok(Json(List {
         next_link: page.next(&references, |reference| reference.id.clone(), &context),

@@ -308,11 +308,21 @@ impl RefactorRequest {
             let place = misfit.place().to_owned();
             wrong.push(Detail::at("BadRequest", misfit.message, place));
         }
+        let mut large = [None, None];
         if let Value::Object(rest) = &mut rest {
             let given = needed.into_iter();
             rest.extend(given.filter_map(|(name, value)| Some((name.to_owned(), value?))));
+            // What is large is not copied.
+            large = ["groups", "resources"].map(|name| match rest.get_mut(name) {
+                Some(Value::Array(items)) => Some(std::mem::take(items)),
+                Some(_) | None => None,
+            });
         }
-        Ok((members::read(&rest)?, wrong))
+        let mut request: Self = members::read(&rest)?;
+        let [groups, resources] = large;
+        request.groups = groups.or(request.groups);
+        request.resources = resources.or(request.resources);
+        Ok((request, wrong))
     }
 }
 

@@ -101,6 +101,7 @@ fn put(number: usize) -> NewOperation {
             compared_with: 0,
             heir: None,
             owned_since: None,
+            referred_bytes: 0,
             marked_for: None,
             looks_only: false,
             when_shared: ucp_model::operation::WhenShared::default(),

@@ -228,6 +228,7 @@ impl App {
         let declarations = Declarations {
             members: declarations,
             outputs: Map::new(),
+            pinned: BTreeMap::new(),
         };
         let mut new = self.new_group_operation(&group, Task::Apply(application), caller);
         self.declare(&mut new, &declarations)?;

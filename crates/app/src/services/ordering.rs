@@ -225,6 +225,7 @@ impl App {
         default_tags: &BTreeMap<String, String>,
         edge: Edge,
     ) -> Result<Works, ServiceRejection> {
+        self.refuse_own_tags(&resources, default_tags)?;
         let group = self.service_group(&instance.group).await?;
         let recorded = self.references_of(&instance.id, &instance.group).await?;
         let members = resources.into_iter().map(|resource| {
@@ -283,6 +284,31 @@ impl App {
             outputs: Map::new(),
             recorded: judged.recorded,
         })
+    }
+
+    /// Refuses tags that say of a resource whose it is, if they say something else: parameters may become tags.
+    fn refuse_own_tags(
+        &self,
+        resources: &[Resource],
+        own: &BTreeMap<String, String>,
+    ) -> Result<(), ServiceRejection> {
+        for resource in resources {
+            let Some(schema) = self.parts.types.catalogue().get(&resource.type_name) else {
+                continue;
+            };
+            let properties = Value::Object(resource.properties.clone());
+            let mut tags = schema.tags_in(&properties).into_iter();
+            let is_taken = |(key, value): &(String, Option<String>)| {
+                key.starts_with("osb-") && own.get(key) != value.as_ref()
+            };
+            if let Some((key, _)) = tags.find(is_taken) {
+                return Err(ServiceRejection::Invalid(format!(
+                    "parameters: the tag '{key}' of '{}' says whose the resource is. Use another key.",
+                    resource.alias
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Returns how a resource is replaced. A name that it keeps is free only when the old one is gone.
@@ -375,6 +401,7 @@ impl App {
         let declarations = Declarations {
             members: works.declared,
             outputs: works.outputs,
+            pinned: BTreeMap::new(),
         };
         let members = application.members.iter();
         let going: BTreeSet<String> = members.map(|member| member.reference.key()).collect();

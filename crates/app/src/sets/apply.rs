@@ -81,6 +81,7 @@ impl App {
                 Value::Object(outputs) => outputs,
                 _ => serde_json::Map::new(),
             },
+            pinned: BTreeMap::new(),
         };
         self.accept_apply(&group.id, application, &declarations, caller)
             .await

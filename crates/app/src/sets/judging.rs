@@ -12,20 +12,22 @@ use ucp_model::{
     Detail, ErrorCode, Failure, GroupId, Identifier, Reference, ReferenceId, ResourceGroup, Scope,
     Timestamp, TypeName, json,
 };
-use ucp_schema::{Classes, Declaration, IdentifierOutcome, ResourceSchema, Violation};
+use ucp_schema::{Classes, ResourceSchema};
 use ucp_set::{
     Draft, Goal, Linked, LinkedMember, MEMBERS_MAX, Member, OUTSIDE_MAX, Outside, Set, links,
-    with_unknown,
 };
 
+use super::drafts::{DraftPut, SET_CHECKS_MAX};
 use super::moving::moved;
 use super::obstacle::placed;
 use super::{DeclaredSet, Given, Mode, SetGoal, SetMember};
-use crate::declaring::{NOT_VALID, Purpose, create_judge, judge_for_type, unsupported};
+use crate::declaring::{Purpose, judge_for_type, unsupported};
 use crate::group_operations::TYPES_MAX;
 use crate::intake::no_such_group;
 use crate::{App, Caller, PutResource, Rejection, TrackedBy};
 
+/// So many members whose judgement is quick are judged at once.
+const QUICK_MEMBERS: usize = 8;
 /// The maximum number of resources that a set deletes without listing them.
 pub(crate) const UNLISTED_MAX: usize = 1_000;
 
@@ -175,6 +177,9 @@ impl App {
             Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(&group.id)),
             other => other?,
         };
+        let observed = recorded.iter().filter_map(|it| it.observed.as_ref());
+        let observed: usize = observed.map(json::length).sum();
+        caller.room.take(observed)?;
         self.judged_set_in(group, set, recorded, caller, purpose)
             .await
     }
@@ -263,14 +268,18 @@ impl App {
             problems,
         } = draft.link(&known, &schemas, &deleted.collect());
         details.extend(problems.into_iter().map(Detail::from));
-        let mut judged: Vec<Option<JudgedMember>> = Vec::with_capacity(linked.len());
+        let mut drafts = Vec::with_capacity(linked.len());
         for member in linked {
             let index = index_of(&member);
             let given = given.get(&index);
             let given = given.ok_or_else(|| Rejection::Internal("a member was lost".into()))?;
             let reference = recorded.get(&member.reference.key());
-            let found = self.judged_member(given, member, &group, reference);
-            match found.await {
+            let drafted = self.drafted_member(given, member, &group, reference);
+            drafts.push((index, drafted));
+        }
+        let mut judged: Vec<Option<JudgedMember>> = Vec::with_capacity(drafts.len());
+        for (index, found) in self.judged_members(drafts).await? {
+            match found {
                 Ok(member) => judged.push(Some(JudgedMember {
                     moved_from: moved.remove(&index),
                     ..member
@@ -416,17 +425,39 @@ impl App {
         schemas
     }
 
-    /// Judges one member by its schema, with what it refers to as unknown values.
-    async fn judged_member(
+    /// Judges all members by their schemas, where that keeps nobody else waiting.
+    async fn judged_members(
+        &self,
+        drafts: Vec<(usize, Result<DraftedMember, Rejection>)>,
+    ) -> Result<Vec<(usize, Result<JudgedMember, Rejection>)>, Rejection> {
+        let is_quick = |(_, drafted): &(usize, Result<DraftedMember, Rejection>)| match drafted {
+            Ok(DraftedMember { draft, .. }) => draft.as_ref().is_none_or(DraftPut::is_quick),
+            Err(_) => true,
+        };
+        let are_quick = drafts.len() <= QUICK_MEMBERS && drafts.iter().all(is_quick);
+        let judge = move || {
+            let mut left = SET_CHECKS_MAX;
+            let drafts = drafts.into_iter();
+            let judged = drafts.map(|(index, drafted)| {
+                let judged = drafted.and_then(|drafted| drafted.judge(&mut left));
+                (index, judged)
+            });
+            judged.collect::<Vec<_>>()
+        };
+        Ok(self.parts.pool.run_unless_quick(are_quick, judge).await?)
+    }
+
+    /// Returns one member as its schema judges it, with what it refers to as unknown values.
+    fn drafted_member(
         &self,
         given: &Given,
         linked: LinkedMember,
         group: &ResourceGroup,
         recorded: Option<&Reference>,
-    ) -> Result<JudgedMember, Rejection> {
+    ) -> Result<DraftedMember, Rejection> {
         let Given { schema, member } = given;
         let has_reference = recorded.is_some();
-        let mut declared = None;
+        let mut draft = None;
         let mut custom_name = recorded.and_then(|reference| custom_name_of(reference, schema));
         let goal = match (&member.goal, linked.goal) {
             (SetGoal::Put(put), Goal::Put(properties)) => {
@@ -440,7 +471,7 @@ impl App {
                     ..(**put).clone()
                 };
                 judge_for_type(&put.properties, &put.tags, schema)?;
-                declared = self.judge_draft(&put, schema, group, has_reference).await?;
+                draft = Some(self.draft(&put, schema, group, has_reference));
                 let properties = Value::Object(put.properties.clone());
                 custom_name = custom_name_in(&properties, schema);
                 JudgedGoal::Put(Box::new(put))
@@ -455,7 +486,7 @@ impl App {
                 return Err(Rejection::Internal("a put was taken for a delete".into()));
             }
         };
-        Ok(JudgedMember {
+        let member = JudgedMember {
             place: linked.place,
             symbolic_name: linked.symbolic_name,
             reference: linked.reference,
@@ -465,46 +496,29 @@ impl App {
             moved_from: None,
             has_reference,
             recorded: recorded.and_then(|reference| reference.identifier.clone()),
-            declared,
+            declared: None,
             custom_name,
             is_declared: false,
-        })
+        };
+        Ok(DraftedMember { member, draft })
     }
+}
 
-    /// Judges a put by its schema, with what it refers to as unknown values. Returns the identifier that it declares.
-    pub(crate) async fn judge_draft(
-        &self,
-        put: &PutResource,
-        schema: &Arc<ResourceSchema>,
-        group: &ResourceGroup,
-        has_reference: bool,
-    ) -> Result<Option<Identifier>, Rejection> {
-        let properties = with_unknown(&Value::Object(put.properties.clone()));
-        let is_quick = schema.is_quick_for([&properties]);
-        let default_tags = self.default_tags(put, Some(group));
-        let draft = {
-            let schema = Arc::clone(schema);
-            move || {
-                let properties = properties.as_object().cloned().unwrap_or_default();
-                Declaration::draft(properties, &schema, &default_tags, None)
-            }
-        };
-        let pool = &self.parts.pool;
-        let (declaration, violations) = pool.run_unless_quick(is_quick, draft).await?;
-        if !violations.is_empty() {
-            return Err(Rejection::Invalid(Violation::refusal(
-                NOT_VALID, violations,
-            )));
+/// A member of a set that is not judged yet.
+struct DraftedMember {
+    member: JudgedMember,
+    /// Of a put.
+    draft: Option<DraftPut>,
+}
+
+impl DraftedMember {
+    /// Judges it, and takes the checks that it needs from those that are `left` for the set.
+    fn judge(self, left: &mut u64) -> Result<JudgedMember, Rejection> {
+        let Self { mut member, draft } = self;
+        if let Some(draft) = draft {
+            member.declared = draft.judge_within(left)?;
         }
-        let identifier = match schema.identifier(declaration.properties()) {
-            IdentifierOutcome::Known(identifier) => Some(identifier),
-            IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
-        };
-        if identifier.is_none() && !has_reference {
-            let judge = create_judge(&declaration, schema, &put.scope, put.options);
-            pool.run_unless_quick(is_quick, judge).await??;
-        }
-        Ok(identifier)
+        Ok(member)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sets of declarations: what is wrong with them, what is to be done, and applying them.
 
 mod apply;
+mod drafts;
 mod judging;
 mod moving;
 mod obstacle;
@@ -9,6 +10,7 @@ mod seen;
 mod what_if;
 
 pub(crate) use self::apply::applied;
+pub(crate) use self::drafts::SET_CHECKS_MAX;
 pub(crate) use self::judging::UNLISTED_MAX;
 pub(crate) use self::obstacle::{placed, refused_elsewhere};
 pub(crate) use self::seen::{AllSeen, value_of};

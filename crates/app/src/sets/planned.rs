@@ -11,21 +11,19 @@ use ucp_access::Right;
 use ucp_look::{LiveBasis, PlanBasis, PlannedMember, stale};
 use ucp_model::operation::group::{Application, ApplyMember, MemberGoal};
 use ucp_model::{Detail, FaultClass, GroupId, PlanId, PlanUse, ReferenceId};
-use ucp_schema::unknown;
-use ucp_set::{Declarations, DeclaredMember, Expression, Link, links, resolve, visit};
+use ucp_set::{Declarations, DeclaredMember, Expression, Link, links, links_of, resolve, visit};
 
 use super::judging::{JudgedMember, JudgedSet};
 use super::obstacle::refused_elsewhere;
-use super::seen::{LOOKS_AT_ONCE, value_of};
+use super::seen::{AllSeen, LOOKS_AT_ONCE, value_of};
 use super::{ApplyOutcome, DeclaredSet};
 use crate::declaring::Purpose;
-use crate::plan_in_hand::{
-    DeclaredPlan, PlanInHand, first_other, is_same_declaration, known_by_now,
-};
+use crate::kept_plans::of_earlier_version;
+use crate::plan_in_hand::{DeclaredPlan, PlanInHand, is_same_declaration};
 use crate::planned_put::referred_changed;
 use crate::sharing::Taken;
 use crate::what_if::LOOKING_TIME;
-use crate::{App, BeyondRate, Caller, Rejection};
+use crate::{App, BeyondRate, Caller, Rejection, Room};
 
 /// The state that a member of a plan is in.
 enum Now {
@@ -84,7 +82,7 @@ impl App {
                 admit(more).map_err(Rejection::BeyondRate)?;
             }
         }
-        let compared = match self.judge_state(&plan, deadline).await {
+        let compared = match self.judge_state(&plan, deadline, &caller.room).await {
             Ok(compared) => compared,
             Err(refused) => return Err(self.refused_under(PlanUse::whole(id), refused).await),
         };
@@ -114,7 +112,7 @@ impl App {
         };
         if has_nothing_to_do {
             let outputs = Value::Object(declarations.outputs.clone());
-            let seen = self.referred(&outputs, deadline).await?;
+            let seen = self.outside(&[], &outputs, deadline, &caller.room).await?;
             if let Ok(told) = resolve(&outputs, |link| value_of(&seen, link)) {
                 return Ok(ApplyOutcome::unchanged(group.clone(), application, told));
             }
@@ -152,9 +150,10 @@ impl App {
         &self,
         plan: &PlanInHand,
         deadline: Instant,
+        room: &Room,
     ) -> Result<Vec<bool>, Rejection> {
         let compared = self.judge_members(plan, deadline).await?;
-        self.judge_referred(plan, deadline).await?;
+        self.judge_referred(plan, deadline, room).await?;
         Ok(compared)
     }
 
@@ -200,40 +199,36 @@ impl App {
         Err(Rejection::PreconditionFailed(stale(details.collect())))
     }
 
-    /// Compares what the members of a plan refer to outside of the set with what is there now. What is not read in time is
-    /// left to the workers.
-    async fn judge_referred(&self, plan: &PlanInHand, deadline: Instant) -> Result<(), Rejection> {
+    /// Compares what the members of a plan refer to outside of the set with what is there now. What is not read in time is not
+    /// compared; it is sent as it was planned.
+    async fn judge_referred(
+        &self,
+        plan: &PlanInHand,
+        deadline: Instant,
+        room: &Room,
+    ) -> Result<(), Rejection> {
         let declared = plan.declared()?;
         let of_set = plan.members.iter().filter_map(|it| it.reference.as_ref());
         let of_set: BTreeSet<String> = of_set.map(ReferenceId::key).collect();
-        let mut referring = Vec::new();
-        for (index, planned) in &declared.resolved {
-            if let Some(member) = plan.declared_of(*index)? {
-                let properties = Value::Object(member.properties.clone());
-                let mut links = links(&properties).into_iter();
-                if links.any(|link| !of_set.contains(&link.reference.key())) {
-                    referring.push((*index, properties, Value::Object(planned.clone())));
-                }
+        let members = declared.declarations.members.iter().enumerate();
+        let referring = members.filter_map(|(index, member)| {
+            let properties = Value::Object(member.as_ref()?.properties.clone());
+            let mut links = links(&properties).into_iter();
+            let is_outside = |link: Link| !of_set.contains(&link.reference.key());
+            links.any(is_outside).then_some((index, properties))
+        });
+        let referring: Vec<(usize, Value)> = referring.collect();
+        let all = referring.iter().map(|(_, properties)| properties);
+        let seen = self
+            .referred_outside(&all.cloned().collect(), &of_set, deadline, room)
+            .await?;
+        let mut details = Vec::new();
+        for (index, properties) in &referring {
+            if let Some(place) = plan.first_changed(properties, &seen)? {
+                let detail = referred_changed(&place);
+                details.push(of(plan.members[*index].reference.as_ref(), detail));
             }
         }
-        let all = referring.iter().map(|(_, properties, _)| properties);
-        let seen = self
-            .referred_outside(&all.cloned().collect(), &of_set, deadline)
-            .await?;
-        let value_now = |link: &Link| match seen.get(&link.reference.key()) {
-            Some(found) if found.live.is_some() || link.pointer.is_none() => value_of(&seen, link),
-            Some(_) | None => Some(unknown()),
-        };
-        let stale_now = referring.iter().filter_map(|(index, properties, planned)| {
-            let place = match resolve(properties, value_now) {
-                Ok(now) => first_other(planned, &known_by_now(&now, planned))?,
-                // There is no such value any more.
-                Err(_) => String::new(),
-            };
-            let detail = referred_changed(&place);
-            Some(of(plan.members[*index].reference.as_ref(), detail))
-        });
-        let details: Vec<Detail> = stale_now.collect();
         match details.is_empty() {
             true => Ok(()),
             false => Err(Rejection::PreconditionFailed(stale(details))),
@@ -309,6 +304,44 @@ impl App {
             false => Err(Rejection::plan_mismatch(
                 "The set is not the one that was planned. Nothing was stored or sent. Leave resources out, or ask for a new plan.",
             )),
+        }
+    }
+}
+
+impl PlanInHand {
+    /// Returns the first place of a declaration that refers to a value outside of the plan which is another one now than was
+    /// planned. What was not read in time is not judged.
+    pub(crate) fn first_changed(
+        &self,
+        properties: &Value,
+        seen: &AllSeen,
+    ) -> Result<Option<String>, Rejection> {
+        let declarations = &self.declared()?.declarations;
+        let own = self.members.iter().filter_map(|it| it.reference.as_ref());
+        let own: BTreeSet<String> = own.map(ReferenceId::key).collect();
+        let mut first = None;
+        let mut are_all_pinned = true;
+        visit(properties, |place, read| {
+            let links = read.iter().flat_map(links_of);
+            for link in links.filter(|link| !own.contains(&link.reference.key())) {
+                let Some(planned) = declarations.pinned(&link) else {
+                    are_all_pinned = false;
+                    continue;
+                };
+                let is_other = match seen.get(&link.reference.key()) {
+                    Some(found) if found.live.is_none() && link.pointer.is_some() => false,
+                    Some(_) | None => {
+                        value_of(seen, &link).is_none_or(|now| !is_same_declaration(planned, &now))
+                    }
+                };
+                if is_other && first.is_none() {
+                    first = Some(place.to_string());
+                }
+            }
+        });
+        match are_all_pinned {
+            true => Ok(first),
+            false => Err(of_earlier_version()),
         }
     }
 }

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::stream::{self, FuturesUnordered};
 use futures_util::{StreamExt as _, TryStreamExt as _};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_model::operation::{OnShared, ResourceWork};
-use ucp_model::{Failure, GroupId, Identifier, Reference, ReferenceId, Target};
-use ucp_set::{Link, links, resolve};
+use ucp_model::{Failure, GroupId, Identifier, Reference, ReferenceId, Target, json, pointer};
+use ucp_set::{Link, Referred, links, resolve};
 use ucp_store::rules::takes_away;
 
 use super::judging::{JudgedGoal, JudgedMember};
@@ -18,7 +18,7 @@ use crate::looking::Outlook;
 use crate::put::Prospect;
 use crate::settling::Nothing;
 use crate::sharing::Taken;
-use crate::{App, Caller, PutResource, Rejection};
+use crate::{App, Caller, PutResource, Rejection, Room};
 
 /// How many members a request looks at at once.
 pub(super) const LOOKS_AT_ONCE: usize = 16;
@@ -66,7 +66,11 @@ impl App {
     ) -> Result<(Vec<bool>, AllSeen), Rejection> {
         let mut unchanged = vec![false; members.len()];
         let mut begun = vec![false; members.len()];
-        let mut seen = self.outside(members, outputs, deadline).await?;
+        let mut seen = self
+            .outside(members, outputs, deadline, &caller.room)
+            .await?;
+        judge_referred(members, recorded, &seen)?;
+        let mut referred = Referred::default();
         let mut refused = BTreeMap::new();
         let mut taken = BTreeMap::new();
         let mut nothings = Vec::new();
@@ -81,6 +85,7 @@ impl App {
                     continue;
                 }
                 begun[index] = true;
+                member.take_referred(&mut referred, |link| value_of(&seen, link))?;
                 let put = match &member.goal {
                     JudgedGoal::Put(put) => match resolved(put, &seen) {
                         Some(put) if Instant::now() < deadline => Some(member.found(put)),
@@ -228,7 +233,8 @@ impl App {
         value: &Value,
         deadline: Instant,
     ) -> Result<AllSeen, Rejection> {
-        self.outside(&[], value, deadline).await
+        let room = Room::default();
+        self.outside(&[], value, deadline, &room).await
     }
 
     /// Reads what is referred to outside of the set.
@@ -237,6 +243,7 @@ impl App {
         members: &[JudgedMember],
         outputs: &Value,
         deadline: Instant,
+        room: &Room,
     ) -> Result<AllSeen, Rejection> {
         let puts = members.iter().filter_map(|member| match &member.goal {
             JudgedGoal::Put(put) => Some(Value::Object(put.properties.clone())),
@@ -244,7 +251,7 @@ impl App {
         });
         let values = puts.chain([outputs.clone()]).collect();
         let of_set = members.iter().map(|member| member.reference.key());
-        self.referred_outside(&values, &of_set.collect(), deadline)
+        self.referred_outside(&values, &of_set.collect(), deadline, room)
             .await
     }
 
@@ -254,6 +261,7 @@ impl App {
         value: &Value,
         of_set: &BTreeSet<String>,
         deadline: Instant,
+        room: &Room,
     ) -> Result<AllSeen, Rejection> {
         // Each with whether a property of it is meant, and not only its identifier.
         let mut outside: BTreeMap<String, (ReferenceId, bool)> = BTreeMap::new();
@@ -278,6 +286,7 @@ impl App {
                 None => return Ok(seen),
                 Some((key, read)) => {
                     if let Some(found) = read? {
+                        room.take(json::length(&found.live))?;
                         seen.insert(key, found);
                     }
                 }
@@ -324,6 +333,58 @@ impl App {
             // A worker reads it again.
             Ok(Err(_)) | Err(_) => Some(unread),
         })
+    }
+}
+
+/// Refuses a set whose members would take too much of what they refer to: of what is outside as it was seen, and of each other as
+/// they are declared, or else as they are stored.
+fn judge_referred(
+    members: &[JudgedMember],
+    recorded: &BTreeMap<String, Reference>,
+    seen: &AllSeen,
+) -> Result<(), Rejection> {
+    let puts = members.iter().filter_map(|member| match &member.goal {
+        JudgedGoal::Put(put) => Some((member.reference.key(), &put.properties)),
+        JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => None,
+    });
+    let declared: BTreeMap<String, &Map<String, Value>> = puts.collect();
+    let value_of = |link: &Link| {
+        let key = link.reference.key();
+        let declared = || {
+            let (top, rest) = link.pointer.as_ref()?.split_front()?;
+            let value = declared.get(&key)?.get(top.decoded().as_ref())?;
+            value.pointer(rest.as_str()).cloned()
+        };
+        let stored = || {
+            let reference = recorded.get(&key)?;
+            let identifier = reference.identifier.as_ref()?;
+            link.value_in(identifier, reference.observed.as_ref())
+        };
+        value_of(seen, link).or_else(declared).or_else(stored)
+    };
+    let mut referred = Referred::default();
+    for member in members {
+        member.take_referred(&mut referred, value_of)?;
+    }
+    Ok(())
+}
+
+impl JudgedMember {
+    /// Counts the values that its declaration refers to, or refuses the set.
+    pub(super) fn take_referred(
+        &self,
+        referred: &mut Referred,
+        value_of: impl Fn(&Link) -> Option<Value>,
+    ) -> Result<(), Rejection> {
+        let JudgedGoal::Put(put) = &self.goal else {
+            return Ok(());
+        };
+        let above = format!("{}/properties", self.target());
+        for (name, value) in &put.properties {
+            let taken = referred.take(&pointer::join(&above, name), value, &value_of);
+            taken.map_err(Rejection::Invalid)?;
+        }
+        Ok(())
     }
 }
 

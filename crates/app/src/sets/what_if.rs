@@ -11,8 +11,9 @@ use ucp_look::{LiveBasis, PlanBasis, PlannedMember, PlannedStep};
 use ucp_model::operation::group::Application;
 use ucp_model::{Detail, ErrorCode, Failure, FaultClass, GroupId, Identifier, Reference, Warning};
 use ucp_plan::{Delta, settled};
+use ucp_schema::is_unknown;
 use ucp_schema::{ResourceSchema, make_declared_unknown, make_unknown, unknown_pointers};
-use ucp_set::{Declarations, Link, Unresolved, left_open, links, resolve};
+use ucp_set::{Declarations, Link, Referred, Unresolved, left_open, links, resolve};
 
 use super::DeclaredSet;
 use super::apply::applied;
@@ -28,6 +29,9 @@ use crate::{App, BeyondRate, Caller, ChangeKind, PutResource, Rejection, Resourc
 
 /// How much a what-if shows of properties. What comes after that is shown without them.
 pub(crate) const SHOWN_MAX_BYTES: usize = 16 << 20;
+
+/// How often what a what-if reads is in memory: as it was read, compared, shown, and kept.
+const READ_COPIES: usize = 4;
 
 /// A resource as it is planned, for those that refer to it.
 struct Planned {
@@ -110,7 +114,9 @@ impl App {
         let unlisted = members.iter().filter(|member| member.place.is_empty());
         admit(unlisted.count() + foreseen.outside().count()).map_err(Rejection::BeyondRate)?;
         // Nothing is told of the outputs.
-        let outside = self.outside(&members, &Value::Null, deadline).await?;
+        let outside = self
+            .outside(&members, &Value::Null, deadline, &caller.room)
+            .await?;
         let missing = foreseen.outside().filter(|key| !outside.contains_key(*key));
         foreseen.missing = missing.cloned().collect();
         for (key, seen) in outside {
@@ -131,6 +137,7 @@ impl App {
         if group.body.policy().needs_approval() {
             foreseen.refuse_withheld();
         }
+        let pinned = foreseen.pinned();
         for member in &members {
             recorded.remove(&member.reference.key());
         }
@@ -174,6 +181,7 @@ impl App {
                         .map(|member| self.declared_member(member, &group))
                         .collect(),
                     outputs,
+                    pinned,
                 },
                 resolved,
             },
@@ -193,6 +201,7 @@ impl App {
         deadline: Instant,
     ) -> Result<(), Rejection> {
         let mut begun = vec![false; foreseen.members.len()];
+        let mut referred = Referred::default();
         let mut looks = FuturesUnordered::new();
         loop {
             for (index, member) in foreseen.members.iter().enumerate() {
@@ -204,6 +213,8 @@ impl App {
                     continue;
                 }
                 begun[index] = true;
+                member
+                    .take_referred(&mut referred, |link| foreseen.value_of(link, Planned::now))?;
                 let look = match &member.goal {
                     JudgedGoal::Put(put) => Ok(foreseen.resolved(put).map(|put| member.found(put))),
                     JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => Err(member),
@@ -385,11 +396,33 @@ impl<'a> Foreseen<'a> {
         of: fn(&Planned) -> Option<&Value>,
     ) -> Result<Value, Unresolved> {
         resolve(&Value::Object(put.properties.clone()), |link| {
-            let planned = self.planned.get(&link.reference.key());
-            let identifier = planned.and_then(|planned| planned.identifier.as_ref());
-            let is_settled = planned.is_some_and(|planned| planned.is_settled);
-            link.value_planned(identifier, planned.and_then(of), is_settled)
+            self.value_of(link, of)
         })
+    }
+
+    fn value_of(&self, link: &Link, of: fn(&Planned) -> Option<&Value>) -> Option<Value> {
+        let planned = self.planned.get(&link.reference.key());
+        let identifier = planned.and_then(|planned| planned.identifier.as_ref());
+        let is_settled = planned.is_some_and(|planned| planned.is_settled);
+        link.value_planned(identifier, planned.and_then(of), is_settled)
+    }
+
+    /// Returns what the members refer to that the set does not change, as it is planned.
+    fn pinned(&self) -> BTreeMap<String, Value> {
+        let outside: BTreeSet<&String> = self.outside().collect();
+        let stays = |key: &String| {
+            let planned = self.planned.get(key);
+            outside.contains(key) || planned.is_some_and(|planned| planned.is_settled)
+        };
+        let puts = self.members.iter().filter_map(|member| match &member.goal {
+            JudgedGoal::Put(put) => Some(&put.properties),
+            JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => None,
+        });
+        let links = puts.flat_map(|properties| properties.values().flat_map(links));
+        let links = links.filter(|link| stays(&link.reference.key()));
+        let values =
+            links.filter_map(|link| Some((link.key(), self.value_of(&link, Planned::now)?)));
+        values.filter(|(_, value)| !is_unknown(value)).collect()
     }
 
     /// Notes that nobody can approve members that leave values open.
@@ -546,7 +579,8 @@ impl<'a> Foreseen<'a> {
         }
         let shown = [&change.before, &change.after].map(size);
         let shown = shown.iter().sum::<usize>() + change.deltas.iter().map(size_of).sum::<usize>();
-        match self.room.checked_sub(shown) {
+        let room = self.room.checked_sub(shown);
+        match room.filter(|_| caller.room.take(shown * READ_COPIES).is_ok()) {
             Some(room) => self.room = room,
             None => {
                 change.before = None;

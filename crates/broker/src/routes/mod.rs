@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde_json::json;
 use ucp_app::{
-    Caller, LastOperation, Ordered, Progress, Recipient, ServiceRejection, ServiceRequest,
+    Caller, LastOperation, Ordered, Progress, Recipient, Room, ServiceRejection, ServiceRequest,
 };
 use ucp_model::{CorrelationId, OperationId};
 
@@ -50,6 +50,7 @@ impl FromRequestParts<Arc<Broker>> for Context {
                 verdict_wait: Duration::ZERO,
                 group_delete_wait: Duration::ZERO,
                 recipient: Recipient::default(),
+                room: Room::default(),
             },
             account: Arc::clone(account),
             person: parts

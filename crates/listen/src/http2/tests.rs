@@ -9,6 +9,7 @@ use std::sync::Arc;
 use http_body_util::{BodyExt, Empty, Full};
 use hyper::client::conn::http2::{Builder, SendRequest};
 use hyper_util::rt::TokioExecutor;
+use tokio::io::AsyncWriteExt as _;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -432,4 +433,21 @@ async fn the_end_waits_for_who_reads_slowly() {
     }
     assert_eq!(slow.next(&[DATA]).await, None);
     server.ended.await.expect("no panic");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flood_of_frames_ends_the_connection() {
+    let (server, mut raw) = connect_raw(LIMITS).await;
+    // Those of the beginning are among them.
+    for _ in 0..LIMITS.http2.frames - 10 {
+        raw.send(&ping(b"a flood!")).await;
+        raw.next(&[PING]).await.expect("an answer");
+    }
+    for _ in 0..200 {
+        if raw.0.write_all(&ping(b"too much")).await.is_err() {
+            break;
+        }
+    }
+    raw.ends().await;
+    server.ended.await.expect("it has ended");
 }

@@ -22,7 +22,6 @@ impl Default for Budget {
 
 impl Budget {
     /// What is left.
-    #[cfg(test)]
     pub(super) fn left(&self) -> usize {
         self.0
     }

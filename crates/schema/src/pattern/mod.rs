@@ -42,6 +42,12 @@ impl Patterns {
         linear.applies(text) || without_line_break.is_some_and(|text| linear.applies(text))
     }
 
+    /// Returns how many bytes the patterns may take up that were compiled.
+    pub(crate) fn bytes(&self) -> usize {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        MAX_COMPILED.saturating_sub(known.left.left())
+    }
+
     /// Returns whether texts are matched with `pattern` at all. Those with back-references are not.
     pub fn checks(&self, pattern: &str) -> bool {
         self.compiled(pattern).is_some()

@@ -126,8 +126,8 @@ pub(super) const SEALED: [(&str, &str); 4] = [
     ("UPDATE credentials SET secret = ", ""),
     (
         "WITH RECURSIVE numbers(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < 4000)
-        INSERT INTO plans (id, plane, created_by, created_at, expires_at, fingerprint, course, over_at, content)
-            SELECT 'plan-' || i, 'local', 'caller-' || (i % 20), 1, i, '', '{}', i, ",
+        INSERT INTO plans (id, plane, created_by, created_at, expires_at, fingerprint, course, over_at, group_key, content)
+            SELECT 'plan-' || i, 'local', 'caller-' || (i % 20), i, i, '', '{}', i, 'group-' || (i % 20), ",
         " FROM numbers",
     ),
     ("UPDATE plans SET declared = ", " WHERE expires_at > 2000"),
@@ -800,7 +800,8 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
                     0,
                     bytes(),
                     bytes(),
-                    1
+                    1,
+                    none.clone()
                 ],
                 0,
             ),
@@ -819,10 +820,18 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ("kept_plans::LOCK", (values!["plan-200"], 1)),
         ("kept_plans::WRITE", (values!["plan-200", "{}", 9, 1, 1], 1)),
         ("kept_plans::COUNT", (values!["caller-7", limit], PAGE)),
+        (
+            "kept_plans::COUNT_OF_GROUP",
+            (values!["caller-7", limit, "group-7"], PAGE),
+        ),
         // All of a caller, and some of them twice more.
         (
             "kept_plans::REMOVE_OF",
             (values!["caller-7", 1_000, 150], 3 * OF_CALLER),
+        ),
+        (
+            "kept_plans::REMOVE_OF_GROUP",
+            (values!["caller-7", 1_000, 150, "group-7"], 3 * OF_CALLER),
         ),
         // Twice: the rows are found, and then written.
         (

@@ -1,7 +1,7 @@
 //! Plans that an earlier version kept.
 
 use ucp_model::Timestamp;
-use ucp_store::KeptPlans as _;
+use ucp_store::{KeptPlans as _, PlansOf};
 
 use super::upgraded;
 use crate::Sql;
@@ -28,14 +28,18 @@ async fn plans_of_earlier_versions_that_were_relied_on_stay() {
 }
 
 async fn old_plans_stay(store: Sql) {
+    let of = PlansOf {
+        caller: "ann",
+        group: None,
+    };
     let removed = store
-        .remove_plans_of("ann", Timestamp::from_millis(10), 0)
+        .remove_plans_of(of, Timestamp::from_millis(10), 0)
         .await;
     assert_eq!(removed.unwrap(), 1);
     for number in 1..=4 {
         let id = format!("{number:032x}").parse().unwrap();
         let found = store.get_plan(id).await.unwrap();
         assert_eq!(found.is_some(), number != 4, "{number}: {found:?}");
-        assert!(found.is_none_or(|found| found.plan.is_relied_on() && found.units == 1));
+        assert!(found.is_none_or(|found| found.plan.is_relied_on() && found.units == 16));
     }
 }

@@ -4,7 +4,7 @@ use ucp_model::{KeptPlan, Operation, PlanId, PlanUse, Review, Timestamp};
 use super::Memory;
 use super::tables::Tables;
 use crate::rules::Claimant;
-use crate::{Error, KeptPlans, Reviewed, StoredPlan, rules};
+use crate::{Error, KeptPlans, PlansOf, Reviewed, StoredPlan, rules};
 
 #[async_trait]
 impl KeptPlans for Memory {
@@ -30,38 +30,32 @@ impl KeptPlans for Memory {
         Ok(Reviewed::Done(Box::new(reviewed)))
     }
 
-    async fn count_plans(&self, created_by: &str, limit: usize) -> Result<usize, Error> {
+    async fn count_plans(&self, of: PlansOf<'_>, limit: usize) -> Result<usize, Error> {
         let tables = self.tables();
-        let plans = tables.plans.values();
-        let his = plans.filter(|row| row.counts_for(created_by));
-        Ok(his.map(|row| row.units).sum::<usize>().min(limit))
+        let those = tables.plans.values().filter(|row| of.has(&row.plan));
+        Ok(those.map(|row| row.units).sum::<usize>().min(limit))
     }
 
     async fn remove_plans_of(
         &self,
-        created_by: &str,
-        now: Timestamp,
+        of: PlansOf<'_>,
+        until: Timestamp,
         most: usize,
     ) -> Result<u64, Error> {
         let mut tables = self.tables();
-        let plans = tables.plans.values();
-        let his = plans.filter(|row| row.counts_for(created_by));
-        let mut count: usize = his.clone().map(|row| row.units).sum();
-        let removable = his.filter(|row| row.plan.expires_at <= now);
-        let mut removable: Vec<(Timestamp, PlanId, usize)> = removable
-            .map(|row| (row.plan.expires_at, row.plan.id, row.units))
-            .collect();
-        removable.sort_unstable();
-        let mut removed = 0;
-        for (_, id, units) in removable {
-            if count <= most {
-                break;
-            }
-            tables.plans.remove(&id);
-            count -= units;
-            removed += 1;
+        let those = tables.plans.values().filter(|row| of.has(&row.plan));
+        let mut newest: Vec<&StoredPlan> = those.collect();
+        newest.sort_unstable_by_key(|row| std::cmp::Reverse((row.plan.created_at, row.plan.id)));
+        let mut kept = 0;
+        let beyond = newest.into_iter().filter(|row| {
+            kept += row.units;
+            kept > most && row.plan.expires_at <= until
+        });
+        let beyond: Vec<PlanId> = beyond.map(|row| row.plan.id).collect();
+        for id in &beyond {
+            tables.plans.remove(id);
         }
-        Ok(removed)
+        Ok(u64::try_from(beyond.len()).unwrap_or(u64::MAX))
     }
 
     async fn erase_expired_plans(&self, now: Timestamp, limit: usize) -> Result<u64, Error> {

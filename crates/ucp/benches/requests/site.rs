@@ -114,9 +114,11 @@ impl Site {
             &database,
             "--aws-endpoint-url",
             &endpoint,
-            // Each what-if keeps a plan.
-            "--quota-caller-plans",
-            "10000000",
+            // Each what-if keeps a plan. None makes room meanwhile.
+            "--quota-caller-plan-bytes",
+            "100000000000",
+            "--quota-group-plan-bytes",
+            "100000000000",
         ];
         let arguments = arguments.map(str::to_owned);
         let ucp = {

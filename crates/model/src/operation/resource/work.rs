@@ -73,6 +73,10 @@ impl WhenShared {
     }
 }
 
+fn is_nothing(count: &usize) -> bool {
+    *count == 0
+}
+
 /// The work of an operation on one resource, with its current state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -166,6 +170,9 @@ pub struct ResourceWork {
     /// The caller's options.
     #[serde(default)]
     pub options: Options,
+    /// How many bytes of its declaration are values that it refers to, as a member of a set.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub referred_bytes: usize,
     /// The plan that it carries out, and may not depart from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanUse>,
@@ -291,6 +298,7 @@ impl ResourceWork {
             sightings: Sightings::default(),
             replacing: None,
             options: Options::default(),
+            referred_bytes: 0,
             plan: None,
             state: State::Accepted,
             state_since: now,

@@ -1,0 +1,293 @@
+//! The memory that requests work with, as it is estimated from what they send and what they read. No caller takes all of it.
+//!
+//! A request takes its estimate before it begins, and waits a while for it. What it takes later, since it reads more than was
+//! estimated, it gets at once or not at all: requests that hold some of it do not wait for each other.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+use ucp_cpu_pool::Shares;
+use ucp_model::{ErrorCode, Failure};
+
+use crate::{BeyondRate, Rejection};
+
+/// What the requests of one caller work with at a time.
+pub const CALLER_MAX_BYTES: usize = 48 << 20;
+/// What all requests work with at a time.
+pub const ALL_MAX_BYTES: usize = 192 << 20;
+/// The bodies of one caller that are in memory and not read yet.
+pub const CALLER_BODIES_MAX_BYTES: usize = 16 << 20;
+/// The same of all callers.
+pub const ALL_BODIES_MAX_BYTES: usize = 64 << 20;
+/// How long a request waits for it.
+const MAX_WAIT: Duration = Duration::from_secs(2);
+/// When it is worth trying again, in seconds.
+const RETRY_AFTER: u64 = 1;
+/// What is counted as one.
+const UNIT: usize = 1 << 10;
+
+/// What the requests under way have taken.
+#[derive(Debug)]
+pub struct InFlight {
+    most_of_all: usize,
+    most_of_caller: usize,
+    all: Arc<Semaphore>,
+    callers: Shares,
+}
+
+impl InFlight {
+    /// The memory that requests work with.
+    pub fn work() -> Arc<Self> {
+        Self::of(CALLER_MAX_BYTES, ALL_MAX_BYTES)
+    }
+
+    /// The bodies that are in memory until they are read.
+    pub fn bodies() -> Arc<Self> {
+        Self::of(CALLER_BODIES_MAX_BYTES, ALL_BODIES_MAX_BYTES)
+    }
+
+    fn of(most_of_caller: usize, most_of_all: usize) -> Arc<Self> {
+        Arc::new(Self {
+            most_of_all,
+            most_of_caller,
+            all: Arc::new(Semaphore::new(most_of_all / UNIT)),
+            callers: Shares::of(most_of_caller / UNIT),
+        })
+    }
+
+    /// Returns the room of a request of this caller, which has taken nothing yet.
+    pub fn room(self: &Arc<Self>, caller: &Arc<str>) -> Room {
+        Room(Some(Arc::new(Held {
+            in_flight: Arc::clone(self),
+            caller: Arc::clone(caller),
+            taken: Mutex::default(),
+        })))
+    }
+}
+
+/// What one request takes, until the last clone is dropped. That of whoever is not counted is unlimited.
+#[derive(Clone, Debug, Default)]
+pub struct Room(Option<Arc<Held>>);
+
+#[derive(Debug)]
+struct Held {
+    in_flight: Arc<InFlight>,
+    caller: Arc<str>,
+    taken: Mutex<Option<Taken>>,
+}
+
+#[derive(Debug)]
+struct Taken {
+    of_caller: OwnedSemaphorePermit,
+    of_all: OwnedSemaphorePermit,
+}
+
+impl Taken {
+    fn units(&self) -> usize {
+        self.of_all.num_permits()
+    }
+
+    fn and(&mut self, more: Self) {
+        self.of_caller.merge(more.of_caller);
+        self.of_all.merge(more.of_all);
+    }
+
+    /// Gives back what is more than so many units.
+    fn keep(&mut self, units: usize) {
+        let more = self.units().saturating_sub(units);
+        drop((self.of_caller.split(more), self.of_all.split(more)));
+    }
+}
+
+impl Room {
+    /// Waits until a request that has taken nothing yet can take so many bytes.
+    pub async fn enter(&self, bytes: usize) -> Result<(), Rejection> {
+        let Self(Some(held)) = self else {
+            return Ok(());
+        };
+        let units = held.permits(bytes);
+        let acquired = timeout(MAX_WAIT, async {
+            let of_caller = held.of_caller().acquire_many_owned(units);
+            let of_caller = of_caller.await.ok()?;
+            let of_all = Arc::clone(&held.in_flight.all).acquire_many_owned(units);
+            let of_all = of_all.await.ok()?;
+            Some(Taken { of_caller, of_all })
+        });
+        match acquired.await {
+            Ok(Some(taken)) => {
+                held.add(taken);
+                Ok(())
+            }
+            Ok(None) | Err(_) => Err(held.full(bytes)),
+        }
+    }
+
+    /// Has so many bytes taken from now on, in place of those that were estimated.
+    pub fn settle(&self, bytes: usize) -> Result<(), Rejection> {
+        let Self(Some(held)) = self else {
+            return Ok(());
+        };
+        let units = held.permits(bytes);
+        let more = {
+            let mut taken = held.taken.lock().unwrap_or_else(PoisonError::into_inner);
+            let taken = taken.as_mut();
+            let has = taken.as_ref().map_or(0, |taken| taken.units());
+            if let Some(taken) = taken {
+                taken.keep(usize::try_from(units).unwrap_or(usize::MAX));
+            }
+            units.saturating_sub(u32::try_from(has).unwrap_or(u32::MAX))
+        };
+        held.take(more).ok_or_else(|| held.full(bytes))
+    }
+
+    /// Takes so many bytes more. A request never has more than a caller may have.
+    pub fn take(&self, bytes: usize) -> Result<(), Rejection> {
+        let Self(Some(held)) = self else {
+            return Ok(());
+        };
+        let more = held.permits(bytes).min(held.left());
+        held.take(more).ok_or_else(|| held.full(bytes))
+    }
+}
+
+impl Room {
+    /// Returns whether the request has taken anything.
+    pub fn has_taken(&self) -> bool {
+        let Self(Some(held)) = self else {
+            return false;
+        };
+        let taken = held.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.is_some()
+    }
+}
+
+impl Held {
+    fn of_caller(&self) -> Arc<Semaphore> {
+        self.in_flight.callers.of_caller(&self.caller)
+    }
+
+    /// Returns what so many bytes count. What alone has more than a caller may have, counts as all of that.
+    fn permits(&self, bytes: usize) -> u32 {
+        u32::try_from(bytes.min(self.in_flight.most_of_caller).div_ceil(UNIT)).unwrap_or(u32::MAX)
+    }
+
+    /// Returns how many units more the request may take, if no other one has any.
+    fn left(&self) -> u32 {
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let has = taken.as_ref().map_or(0, Taken::units);
+        u32::try_from((self.in_flight.most_of_caller / UNIT).saturating_sub(has))
+            .unwrap_or(u32::MAX)
+    }
+
+    fn take(&self, units: u32) -> Option<()> {
+        let of_caller = self.of_caller().try_acquire_many_owned(units);
+        let of_all = Arc::clone(&self.in_flight.all).try_acquire_many_owned(units);
+        self.add(Taken {
+            of_caller: of_caller.ok()?,
+            of_all: of_all.ok()?,
+        });
+        Some(())
+    }
+
+    fn add(&self, more: Taken) {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        match taken.as_mut() {
+            Some(taken) => taken.and(more),
+            None => *taken = Some(more),
+        }
+    }
+
+    fn full(&self, bytes: usize) -> Rejection {
+        let bytes = bytes.min(self.in_flight.most_of_caller);
+        let (whose, most) = match self.of_caller().available_permits() < bytes.div_ceil(UNIT) {
+            true => ("your requests", self.in_flight.most_of_caller),
+            false => ("all requests", self.in_flight.most_of_all),
+        };
+        let message = format!(
+            "The request needs {bytes} bytes of memory, as estimated, and {whose} under way have too much of the {most} that they may have at a time. Nothing was done. Send fewer at once, or try again in {RETRY_AFTER} s."
+        );
+        Rejection::BeyondRate(BeyondRate {
+            failure: Box::new(Failure::new(ErrorCode::TooManyRequests, message)),
+            retry_after: RETRY_AFTER,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    fn caller(name: &str) -> Arc<str> {
+        Arc::from(name)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_caller_has_a_part_and_all_have_the_whole() {
+        let in_flight = InFlight::work();
+        let ann = caller("ann");
+        let first = in_flight.room(&ann);
+        first.enter(44 * MIB).await.unwrap();
+        let second = in_flight.room(&ann);
+        second.enter(4 * MIB).await.unwrap();
+        assert!(matches!(second.take(1), Err(Rejection::BeyondRate(_))));
+        let third = in_flight.room(&ann);
+        assert!(third.enter(1).await.is_err());
+        let others: Vec<Room> = ["bob", "carol", "dave"]
+            .iter()
+            .map(|name| in_flight.room(&caller(name)))
+            .collect();
+        for other in &others {
+            other.enter(48 * MIB).await.unwrap();
+        }
+        let last = in_flight.room(&caller("eve"));
+        assert!(last.enter(1).await.is_err());
+        drop(first);
+        last.enter(44 * MIB).await.unwrap();
+        last.take(1).unwrap_err();
+    }
+
+    /// One request is served, however large it is: others of the caller wait for it.
+    #[tokio::test(start_paused = true)]
+    async fn a_request_counts_as_all_of_its_caller_at_most() {
+        let in_flight = InFlight::work();
+        let ann = caller("ann");
+        let room = in_flight.room(&ann);
+        room.enter(1_000 * MIB).await.unwrap();
+        room.take(1_000 * MIB).unwrap();
+        let other = in_flight.room(&ann);
+        let (waits, ends) = tokio::join!(other.enter(1), async {
+            tokio::time::sleep(MAX_WAIT / 2).await;
+            drop(room);
+        });
+        assert!(waits.is_ok());
+        let () = ends;
+    }
+
+    #[tokio::test]
+    async fn what_was_estimated_too_high_is_given_back() {
+        let in_flight = InFlight::work();
+        let ann = caller("ann");
+        let room = in_flight.room(&ann);
+        room.enter(44 * MIB).await.unwrap();
+        room.settle(10 * MIB).unwrap();
+        let other = in_flight.room(&ann);
+        other.enter(34 * MIB).await.unwrap();
+        room.settle(20 * MIB).unwrap_err();
+        room.settle(14 * MIB).unwrap();
+        other.take(1).unwrap_err();
+        drop((room, other));
+        assert_eq!(in_flight.all.available_permits(), ALL_MAX_BYTES / UNIT);
+    }
+
+    #[tokio::test]
+    async fn whoever_is_not_counted_has_room() {
+        let room = Room::default();
+        room.enter(usize::MAX).await.unwrap();
+        room.take(usize::MAX).unwrap();
+        room.settle(usize::MAX).unwrap();
+    }
+}

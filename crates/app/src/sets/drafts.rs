@@ -1,0 +1,144 @@
+//! The judgement of the puts of a set by their schemas, with what they refer to as unknown values.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+use ucp_model::operation::Options;
+use ucp_model::{Failure, Identifier, ResourceGroup, Scope};
+use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
+use ucp_set::with_unknown;
+
+use crate::declaring::{NOT_VALID, create_judge};
+use crate::{App, PutResource, Rejection};
+
+/// The checks of all members of a set.
+pub(crate) const SET_CHECKS_MAX: u64 = 2_000_000;
+
+impl App {
+    /// Returns a put as its schema judges it, with what it refers to as unknown values.
+    pub(super) fn draft(
+        &self,
+        put: &PutResource,
+        schema: &Arc<ResourceSchema>,
+        group: &ResourceGroup,
+        has_reference: bool,
+    ) -> DraftPut {
+        DraftPut {
+            properties: with_unknown(&Value::Object(put.properties.clone())),
+            schema: Arc::clone(schema),
+            default_tags: self.default_tags(put, Some(group)),
+            scope: put.scope.clone(),
+            options: put.options,
+            has_reference,
+        }
+    }
+
+    /// Judges a put by its schema, with what it refers to as unknown values. Returns the identifier that it declares.
+    pub(crate) async fn judge_draft(
+        &self,
+        put: &PutResource,
+        schema: &Arc<ResourceSchema>,
+        group: &ResourceGroup,
+        has_reference: bool,
+    ) -> Result<Option<Identifier>, Rejection> {
+        let draft = self.draft(put, schema, group, has_reference);
+        let is_quick = draft.is_quick();
+        let judge = move || draft.judge();
+        self.parts.pool.run_unless_quick(is_quick, judge).await?
+    }
+}
+
+/// A put that is not judged yet.
+pub(super) struct DraftPut {
+    /// With unknown values.
+    properties: Value,
+    schema: Arc<ResourceSchema>,
+    default_tags: BTreeMap<String, String>,
+    scope: Scope,
+    options: Options,
+    has_reference: bool,
+}
+
+impl DraftPut {
+    pub(super) fn is_quick(&self) -> bool {
+        self.schema.is_quick_for([&self.properties])
+    }
+
+    /// Returns the identifier that it declares, and takes the checks that it needs from those that are `left` for its set.
+    pub(super) fn judge_within(self, left: &mut u64) -> Result<Option<Identifier>, Rejection> {
+        let checks = self.schema.checks_of(&self.properties);
+        *left = left.checked_sub(checks).ok_or_else(|| {
+            let message = format!(
+                "The set would take more than {SET_CHECKS_MAX} checks with this resource. Declare less, or use several sets."
+            );
+            Rejection::Invalid(Failure::new("TooMany", message))
+        })?;
+        self.judge()
+    }
+
+    /// Returns the identifier that it declares.
+    fn judge(self) -> Result<Option<Identifier>, Rejection> {
+        let Self {
+            properties,
+            schema,
+            default_tags,
+            scope,
+            options,
+            has_reference,
+        } = self;
+        let Value::Object(properties) = properties else {
+            return Err(Rejection::Internal("properties are not an object".into()));
+        };
+        let (declaration, violations) =
+            Declaration::draft(properties, &schema, &default_tags, None);
+        if !violations.is_empty() {
+            return Err(Rejection::Invalid(Violation::refusal(
+                NOT_VALID, violations,
+            )));
+        }
+        let identifier = match schema.identifier(declaration.properties()) {
+            IdentifierOutcome::Known(identifier) => Some(identifier),
+            IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
+        };
+        if identifier.is_none() && !has_reference {
+            create_judge(&declaration, &schema, &scope, options)()?;
+        }
+        Ok(identifier)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use ucp_model::TypeName;
+    use ucp_schema::Catalogue;
+
+    use super::*;
+
+    fn draft() -> DraftPut {
+        let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
+        DraftPut {
+            properties: json!({"CidrBlock": "10.0.0.0/16"}),
+            schema: Catalogue::embedded().get(&type_name).unwrap(),
+            default_tags: BTreeMap::new(),
+            scope: Scope::new("aws", "1", "us-west-2").unwrap(),
+            options: Options::default(),
+            has_reference: false,
+        }
+    }
+
+    #[test]
+    fn a_set_takes_only_so_many_checks() {
+        let mut left = SET_CHECKS_MAX;
+        assert!(draft().judge_within(&mut left).is_ok());
+        let mut all = SET_CHECKS_MAX - left;
+        assert!(all > 0);
+        let mut one_less = all - 1;
+        assert!(draft().judge_within(&mut all).is_ok());
+        assert_eq!(all, 0);
+        let refused = draft().judge_within(&mut one_less);
+        let is_told = |failure: &Failure| failure.code.as_str() == "TooMany";
+        assert!(matches!(refused, Err(Rejection::Invalid(failure)) if is_told(&failure)));
+    }
+}

@@ -1,0 +1,51 @@
+//! Requests are weighed by the memory that they work with: those of one caller wait for each other, and are refused after a while.
+
+use serde_json::json;
+use ucp_access::Role;
+use ucp_testkit::{ACCOUNT, REGION, Reply, World, tracked_by};
+
+use crate::rights::grant;
+
+const LOGS: &str = "AWS.Logs/LogGroup";
+
+/// Sends a request without stepping the engine, so that time passes while it waits.
+async fn send(world: &World, who: &str, method: &str, path: &str, body: &str) -> Reply {
+    let bearer = format!("Bearer {who}");
+    let headers = [("authorization", &*bearer)];
+    world.send_with(&headers, method, path, body).await
+}
+
+/// A put whose declaration has so many values that two of them are more than a caller may have under way.
+async fn put(world: &World, who: &str, alias: &str) -> Reply {
+    let values = vec![0; 42_000];
+    let properties = json!({"LogGroupName": alias, "DataProtectionPolicy": {"Values": values}});
+    let body = json!({"trackedBy": tracked_by(LOGS, alias), "properties": properties});
+    let path = format!(
+        "/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{LOGS}/:put?api-version=2023-10-01-preview"
+    );
+    send(world, who, "POST", &path, &body.to_string()).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_has_only_so_much_under_way() {
+    let owners = ["alice", "bob"].map(|name| grant(name, Role::Owner, &["/"]));
+    let world = &World::builder().granting(owners.to_vec()).build().await;
+    world.put_group("rg").await;
+    world.hold_next_accept();
+    let held = put(world, "alice", "first");
+    let others = async {
+        world.is_accept_held().await;
+        let refused = put(world, "alice", "second").await.expect(429);
+        assert_eq!(refused.code(), "TooManyRequests", "{}", refused.text);
+        assert_eq!(refused.header("retry-after"), Some("1"));
+        assert!(refused.text.contains("your requests"), "{}", refused.text);
+        // What has no body is served, and so is somebody else.
+        let group = "/planes/radius/local/resourceGroups/rg?api-version=2023-10-01-preview";
+        send(world, "alice", "GET", group, "").await.expect(200);
+        put(world, "bob", "third").await.expect(201);
+        world.release_accepts();
+    };
+    let (held, ()) = tokio::join!(held, others);
+    held.expect(201);
+    put(world, "alice", "second").await.expect(201);
+}
