@@ -1,9 +1,10 @@
 //! Matching of declared and live list elements.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 
+use foldhash::quality::FixedState;
+use foldhash::{HashMap, HashMapExt};
 use serde_json::Value;
 use ucp_schema::Cursor;
 
@@ -39,7 +40,7 @@ pub(crate) fn all_match(
     budget: &Budget,
     holds: impl Fn(&Value, &Value) -> bool,
 ) -> bool {
-    matching(declared, live, budget, holds)
+    pairs(declared, live, budget, holds, Wanted::All)
         .iter()
         .all(Option::is_some)
 }
@@ -51,6 +52,25 @@ pub(crate) fn matching(
     live: &[&Value],
     budget: &Budget,
     holds: impl Fn(&Value, &Value) -> bool,
+) -> Vec<Option<usize>> {
+    pairs(declared, live, budget, holds, Wanted::Most)
+}
+
+/// What is asked of a matching.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// Whether all elements match. With the first one that cannot, this is known.
+    All,
+    /// As many matches as possible.
+    Most,
+}
+
+fn pairs(
+    declared: &[&Value],
+    live: &[&Value],
+    budget: &Budget,
+    holds: impl Fn(&Value, &Value) -> bool,
+    wanted: Wanted,
 ) -> Vec<Option<usize>> {
     // Elements may contain lists that are matched in turn. Comparing a pair again would double the time at each level.
     let known = RefCell::new(HashMap::new());
@@ -86,6 +106,8 @@ pub(crate) fn matching(
             if let Some(other) = free.iter().find(fits).copied() {
                 pairs[index] = Some(other);
                 is_taken[other] = true;
+            } else if wanted == Wanted::All {
+                break;
             }
         }
         return pairs;
@@ -106,7 +128,11 @@ pub(crate) fn matching(
             break;
         }
         let mut is_seen = vec![false; live.len()];
-        find_place(index, &everything, &holds_once, &mut owners, &mut is_seen);
+        let is_found = find_place(index, &everything, &holds_once, &mut owners, &mut is_seen);
+        // Without an augmenting path from it now, no matching of all has it (Berge's theorem).
+        if !is_found && wanted == Wanted::All {
+            break;
+        }
     }
     let mut pairs = vec![None; declared.len()];
     for (other, owner) in owners.into_iter().enumerate() {
@@ -188,13 +214,13 @@ fn find_place(
     false
 }
 
-/// Hashes a value regardless of the order of members.
+/// Hashes a value regardless of the order of members. Nothing is taken for equal by its hash alone.
 fn hash(value: &Value) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = FixedState::default().build_hasher();
     match value {
         Value::Object(members) => {
             let member = |(name, member): (&String, &Value)| {
-                let mut hasher = DefaultHasher::new();
+                let mut hasher = FixedState::default().build_hasher();
                 name.hash(&mut hasher);
                 hash(member).hash(&mut hasher);
                 hasher.finish()
@@ -328,6 +354,57 @@ pub(crate) fn pair_alike(
         if pairs[index].is_none() && is_free[other] {
             pairs[index] = Some(other);
             is_free[other] = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Returns the most elements from `index` on that can be matched with places that are not taken, found by trying all.
+    fn most(fits: &[Vec<bool>], index: usize, is_taken: &mut Vec<bool>) -> usize {
+        let Some(places) = fits.get(index) else {
+            return 0;
+        };
+        let mut most_found = most(fits, index + 1, is_taken);
+        for place in 0..places.len() {
+            if places[place] && !is_taken[place] {
+                is_taken[place] = true;
+                most_found = most_found.max(1 + most(fits, index + 1, is_taken));
+                is_taken[place] = false;
+            }
+        }
+        most_found
+    }
+
+    proptest! {
+        #[test]
+        fn as_many_match_as_can(
+            fits in (0..6_usize).prop_flat_map(|count| {
+                prop::collection::vec(prop::collection::vec(any::<bool>(), count), count)
+            }),
+        ) {
+            let count = fits.len();
+            // Live values differ from all declared ones: none is equal to another.
+            let declared: Vec<Value> = (0..count).map(Value::from).collect();
+            let live: Vec<Value> = (count..2 * count).map(Value::from).collect();
+            let (declared, live): (Vec<&Value>, Vec<&Value>) = (declared.iter().collect(), live.iter().collect());
+            let index = |value: &Value| value.as_u64().map_or(0, |index| index as usize);
+            let holds = |one: &Value, other: &Value| fits[index(one)][index(other) - count];
+            let budget = Budget::new();
+            let pairs = matching(&declared, &live, &budget, holds);
+            for (one, other) in pairs.iter().enumerate() {
+                prop_assert!(other.is_none_or(|other| fits[one][other]));
+            }
+            let places: Vec<usize> = pairs.iter().flatten().copied().collect();
+            let distinct: std::collections::BTreeSet<usize> = places.iter().copied().collect();
+            prop_assert_eq!(distinct.len(), places.len());
+            let most = most(&fits, 0, &mut vec![false; count]);
+            prop_assert_eq!(places.len(), most);
+            prop_assert_eq!(all_match(&declared, &live, &budget, holds), most == count);
         }
     }
 }

@@ -11,9 +11,8 @@ use ucp_plan::{Desired, Live, Question, Subject, judge};
 use ucp_sample::{cpu_time, disarranged, hostile};
 use ucp_schema::{Catalogue, Declaration, ResourceSchema};
 
-/// The maximum CPU time of one judgement in a debug build, on a slow machine too: 2.6 seconds were seen. What is not linear takes
-/// minutes.
-const BOUND: Duration = Duration::from_secs(5);
+/// The maximum CPU time of one judgement.
+const BOUND: Duration = Duration::from_secs(2);
 
 /// How many types are told at the end.
 const TOLD: usize = 10;

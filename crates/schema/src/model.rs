@@ -26,25 +26,29 @@ impl ResourceSchema {
             return vec![violation];
         }
         let declared = self.names_and_types(properties);
-        let mut violations = declared.clone();
         let errors = self
             .validator()
             .iter()
             .flat_map(|validator| validator.iter_errors(properties));
         let unknown: BTreeSet<String> = unknown_pointers(properties).into_iter().collect();
         let errors = errors.filter(|error| !depends_on_any(error, &unknown));
+        let found: Vec<Violation> = errors.flat_map(|error| self.describe(&error)).collect();
         let told: HashSet<(&str, ViolationCode)> = declared
             .iter()
             .map(|told| (told.pointer.as_str(), told.code))
             .collect();
-        let mut found = HashSet::new();
-        for violation in errors.flat_map(|error| self.describe(&error)) {
-            let is_told = told.contains(&(violation.pointer.as_str(), violation.code));
-            if !is_told && found.insert(violation.clone()) {
-                violations.push(violation);
-            }
-        }
-        violations
+        let mut is_seen: HashSet<&Violation> = HashSet::with_capacity(found.len());
+        let is_new: Vec<bool> = found
+            .iter()
+            .map(|found| {
+                !told.contains(&(found.pointer.as_str(), found.code)) && is_seen.insert(found)
+            })
+            .collect();
+        let new = found.into_iter().zip(is_new).filter(|(_, is_new)| *is_new);
+        declared
+            .into_iter()
+            .chain(new.map(|(found, _)| found))
+            .collect()
     }
 
     pub(crate) fn validator(&self) -> &Option<Validator> {

@@ -1,14 +1,14 @@
 //! How much work it is to judge a value, which is found out before it is done: how often a schema is applied to a value. A
 //! schema that combines others multiplies that at each level, of the schema and of the value.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::AddAssign;
 
+use foldhash::{HashMap, HashMapExt, HashSet};
 use serde_json::{Map, Value};
 use ucp_model::json;
 
 use crate::pattern::Patterns;
-use crate::subschema::{branches, named, target};
+use crate::subschema::{named, target};
 use crate::{ResourceSchema, Violation, ViolationCode};
 
 /// The maximum number of visits of one judgement, of a schema to a value. Declarations
@@ -162,6 +162,10 @@ impl<'a> Visits<'a> {
         let Value::Object(keywords) = schema else {
             return Count::quick(0);
         };
+        let is_composed = value.is_object() || value.is_array();
+        if !is_composed && !keywords.keys().any(|keyword| applies_schemas(keyword)) {
+            return Count::quick(looks(keywords, value));
+        }
         let pair = (std::ptr::from_ref(schema), std::ptr::from_ref(value));
         if let Some(known) = self.known.get(&pair) {
             return *known;
@@ -171,21 +175,31 @@ impl<'a> Visits<'a> {
         }
         self.known.insert(pair, Count::TOO_MANY);
         let mut count = Count::quick(looks(keywords, value));
-        if let Some(target) = (keywords.get("$ref")).and_then(|to| target(self.document, to)) {
-            count += self.of(target, value);
-        }
-        for branch in branches(keywords, "allOf") {
-            count += self.of(branch, value);
-        }
-        for branch in branches(keywords, "anyOf").chain(branches(keywords, "oneOf")) {
-            count += self.of(branch, value).of_alternative();
-        }
-        let single = ["not", "if", "then", "else"].into_iter();
-        for schema in single.filter_map(|keyword| keywords.get(keyword)) {
-            count += self.of(schema, value);
-        }
-        for (_, schema) in named(keywords, "dependencies") {
-            count += self.of(schema, value);
+        for (keyword, applied) in keywords {
+            match (keyword.as_str(), applied) {
+                ("$ref", _) => {
+                    if let Some(target) = target(self.document, applied) {
+                        count += self.of(target, value);
+                    }
+                }
+                ("not" | "if" | "then" | "else", _) => count += self.of(applied, value),
+                ("dependencies", Value::Object(schemas)) => {
+                    for schema in schemas.values() {
+                        count += self.of(schema, value);
+                    }
+                }
+                ("allOf", Value::Array(branches)) => {
+                    for branch in branches {
+                        count += self.of(branch, value);
+                    }
+                }
+                ("anyOf" | "oneOf", Value::Array(branches)) => {
+                    for branch in branches {
+                        count += self.of(branch, value).of_alternative();
+                    }
+                }
+                _ => {}
+            }
         }
         match value {
             Value::Object(members) => count += self.members(keywords, members),
@@ -254,19 +268,23 @@ impl<'a> Visits<'a> {
     }
 }
 
+/// Returns whether a keyword applies other schemas to the value itself.
+fn applies_schemas(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "$ref" | "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "dependencies"
+    )
+}
+
 /// Returns the number of quick looks at a value itself.
 fn looks(keywords: &Map<String, Value>, value: &Value) -> usize {
-    let length = |keyword| match keywords.get(keyword) {
-        Some(Value::Array(listed)) => listed.len(),
-        Some(Value::Object(members)) => members.len(),
+    let looks = |(keyword, of): (&String, &Value)| match (keyword.as_str(), value, of) {
+        ("enum", _, Value::Array(options)) => options.len(),
+        ("properties", Value::Object(_), Value::Object(schemas)) => schemas.len(),
+        ("required", Value::Object(_), Value::Array(names)) => names.len(),
+        ("uniqueItems", Value::Array(items), _) => items.len(),
+        ("pattern", Value::String(text), _) => text.len(),
         _ => 0,
     };
-    let options = length("enum");
-    let own = match value {
-        Value::Object(_) => length("properties") + length("required"),
-        Value::Array(items) if keywords.contains_key("uniqueItems") => items.len(),
-        Value::String(text) if keywords.contains_key("pattern") => text.len(),
-        _ => 0,
-    };
-    options + own
+    keywords.iter().map(looks).sum()
 }
