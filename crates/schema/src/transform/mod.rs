@@ -3,6 +3,7 @@
 //! The expressions are JSONata with two additions: `$OR` joins alternatives, and a string may be a regular expression.
 //! They are evaluated in the object that contains the property, or at the root of the model.
 
+mod budget;
 mod operands;
 mod pattern;
 mod result;
@@ -12,7 +13,7 @@ mod tests;
 use std::sync::Arc;
 
 use jsonata_core::ast::AstNode;
-use jsonata_core::evaluator::{Context, Evaluator, EvaluatorOptions};
+use jsonata_core::evaluator::{Context, Evaluator, EvaluatorError, EvaluatorOptions};
 use jsonata_core::parser;
 use jsonata_core::value::JValue;
 use serde_json::Value;
@@ -49,6 +50,8 @@ struct Alternative {
     operands: Operands,
     /// Whether it calls `$match`.
     searches: bool,
+    /// Whether it spends a budget.
+    is_guarded: bool,
     last_pattern: LastPattern,
 }
 
@@ -88,12 +91,14 @@ impl Transform {
 }
 
 impl Alternative {
-    fn parse(text: &str) -> Result<Self, parser::ParserError> {
-        let mut expression = parser::parse(text)?;
+    fn parse(text: &str) -> Result<Self, String> {
+        let mut expression = parser::parse(text).map_err(|error| error.to_string())?;
         let operands = Operands::of(text, &expression);
         pattern::mark(&mut expression);
+        let is_guarded = budget::guarded(text, &mut expression)?;
         Ok(Self {
             searches: text.contains("$match"),
+            is_guarded,
             operands,
             expression,
             last_pattern: LastPattern::default(),
@@ -106,7 +111,7 @@ impl Alternative {
         }
         let gives = |context: &JValue| {
             let result = self.evaluate(searches, context);
-            result.is_some_and(|result| result::is(&result, live, &self.last_pattern))
+            result.is_ok_and(|result| result::is(&result, live, &self.last_pattern))
         };
         let in_scalars = |scalars| self.operands.context([parent, root], scalars);
         let declared = in_scalars(Scalars::AsDeclared);
@@ -117,14 +122,21 @@ impl Alternative {
         as_text != declared && as_text.as_ref().is_some_and(gives)
     }
 
-    fn evaluate(&self, searches: &Arc<Searches>, context: &JValue) -> Option<JValue> {
+    fn evaluate(
+        &self,
+        searches: &Arc<Searches>,
+        context: &JValue,
+    ) -> Result<JValue, EvaluatorError> {
         let mut evaluator = Evaluator::with_options(Context::new(), BOUNDS);
         if self.searches {
             let searches = Arc::clone(searches);
             let search = move |arguments: &[_]| Ok(pattern::search(&searches, arguments));
-            evaluator.register_fn_override("match", search).ok()?;
+            evaluator.register_fn_override("match", search)?;
         }
-        evaluator.evaluate(&self.expression, context).ok()
+        if self.is_guarded {
+            budget::give(&mut evaluator)?;
+        }
+        evaluator.evaluate(&self.expression, context)
     }
 }
 

@@ -1,6 +1,9 @@
 use serde_json::{Value, json};
 
-use super::Transform;
+use std::sync::Arc;
+
+use super::operands::Scalars;
+use super::{Alternative, Transform};
 
 /// Returns whether an expression over a model without nesting gives a live value.
 fn gives(text: &str, model: Value, live: Value) -> bool {
@@ -32,6 +35,86 @@ fn what_reads_too_much_is_not_evaluated() {
     };
     assert!(doubled(65_000));
     assert!(!doubled(66_000));
+}
+
+/// What makes much of little ends with an error, and so gives nothing.
+#[test]
+fn what_makes_too_much_gives_nothing() {
+    let [doubled, joined, nested] = ["$a & $a", "$join([$a, $a])", "[[$a], [$a]]"]
+        .map(|next| format!("$a := {next}; ").repeat(40));
+    let mapped = "$a := $map([1, 2], function($i) { [$a] }); ".repeat(40);
+    let zipped = "$a := $zip([$a], [$a]); ".repeat(40);
+    for text in [
+        "$pad(Name, 2000000000)",
+        "$pad(Name, -2000000000)",
+        "$pad(Name, N * N)",
+        "Name ~> $pad(2000000000)",
+        "$map([1..10000], function($i) { Long & Long })",
+        "$reduce([1..60], function($all, $next) { $all & $all }, Name)",
+        "$reduce([1..60], function($all, $next) { $join([$all, $all]) }, Name)",
+        "$reduce([1..60], function($all, $next) { $replace($all, 'x', 'xx') }, Name)",
+        "$reduce([1..60], function($all, $next) { $all ~> $replace('x', 'xx') }, Name)",
+        "$join([1..5000], $pad(Name, 100000))",
+        "[1..5000] ~> $join($pad(Name, 100000))",
+        "$replace($pad(Name, 100000, 'x'), 'x', $pad(Name, 100000))",
+        &format!("($a := Name; {doubled} $a)"),
+        &format!("($a := Name; {joined} $a)"),
+        &format!("($a := Name; {nested} $string($a))"),
+        &format!("($a := Name; {nested} $a = $a)"),
+        &format!("($a := Name; {nested} $distinct([$a, $a]))"),
+        &format!("($a := Name; {nested} $boolean($a))"),
+        &format!("($a := Name; {nested} $a ? 1 : 2)"),
+        &format!("($a := Name; {mapped} $not($a))"),
+        &format!("($a := Name; {zipped} $not($a))"),
+    ] {
+        let model = json!({"Name": "x", "N": 50_000, "Long": "x".repeat(30_000)});
+        let alternative = Alternative::parse(text).unwrap();
+        let context = alternative
+            .operands
+            .context([&model, &model], Scalars::AsDeclared);
+        let result = alternative.evaluate(&Arc::default(), &context.unwrap());
+        let error = result.map(|_| ()).expect_err(text).to_string();
+        assert!(error.contains("makes too much text"), "{text}: {error}");
+    }
+}
+
+#[test]
+fn what_has_no_bound_is_no_transform() {
+    for text in [
+        "$eval(Name)",
+        "$map(Names, $string)",
+        "Name ~> $uppercase ~> $string",
+        "($p := $pad; $p(Name, 9))",
+        "$pad(?, 2000000000)",
+        "$replace(Name, 'x', function($found) { Name })",
+        "$encodeUrl(Name)",
+        "$formatInteger(9000000000000000000, 'I')",
+        "Name.**",
+        "$string(Name, true)",
+        "($ucp_spend := function($value, $factor) { $value }; Name & Name)",
+        "$map(Names, function($ucp_insert) { Name })",
+    ] {
+        let (_, problems) = Transform::parse(text);
+        assert_eq!(problems.len(), 1, "{text}");
+    }
+}
+
+#[test]
+fn what_is_usual_is_within_the_budget() {
+    let model = json!({"Name": "web", "Names": ["a", "b"]});
+    for (text, live) in [
+        ("$pad(Name, 5, '-')", "web--"),
+        ("Name ~> $pad(-5, '-')", "--web"),
+        ("$join(Names, '/')", "a/b"),
+        ("Names ~> $join('/')", "a/b"),
+        ("$replace(Name, 'w', Name)", "webeb"),
+        ("Name ~> $replace('w', Name)", "webeb"),
+        ("$string(Names)", "[\"a\",\"b\"]"),
+        ("Name & '-' & Name", "web-web"),
+        ("Missing & Name", "web"),
+    ] {
+        assert!(gives(text, model.clone(), json!(live)), "{text}");
+    }
 }
 
 #[test]
