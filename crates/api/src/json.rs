@@ -14,7 +14,7 @@ use serde::de::{self, DeserializeOwned, DeserializeSeed, MapAccess, SeqAccess, V
 use serde_json::{Map, Number, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
-use ucp_model::json::{PRIVATE_NAME, private_name};
+use ucp_model::json::{PRIVATE_NAME, private_name, values_at_most};
 use ucp_model::{ErrorCode, Failure, excerpt, pointer};
 
 use crate::members::{self, kind};
@@ -47,34 +47,59 @@ const SHOWN_CHARS: usize = 120;
 const NUMBER_TOKEN: &str = "$serde_json::private::Number";
 
 /// A body that is a JSON object, whatever its Content-Type. An empty body is an empty object.
-pub(crate) struct JsonObject(pub(crate) Map<String, Value>);
+pub(crate) struct JsonObject(pub(crate) Map<String, Value>, pub(crate) Aside);
+
+/// Where the work with a body is done: by the thread that has it, unless the body is long.
+#[derive(Clone, Default)]
+pub(crate) struct Aside(Option<Weight>);
+
+impl Aside {
+    fn of(length: usize, extensions: &Extensions) -> Self {
+        let is_long = length > QUICK_BYTES;
+        Self(extensions.get::<Weight>().filter(|_| is_long).cloned())
+    }
+
+    /// Does work that takes as long as the body is.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        match &self.0 {
+            Some(weight) => weight.read_aside(false, work).await,
+            None => Ok(work()),
+        }
+    }
+}
 
 impl<S: Send + Sync> FromRequest<S> for JsonObject {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let body = <Self as OptionalFromRequest<S>>::from_request(request, state).await?;
-        Ok(body.unwrap_or_else(|| Self(Map::new())))
+        Ok(body.unwrap_or_else(|| Self(Map::new(), Aside::default())))
     }
 }
 
 impl JsonObject {
     /// Deserializes the body.
-    pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T, Problem> {
-        let Self(members) = self;
-        members::read(&Value::Object(members)).map_err(Problem::from)
+    pub(crate) async fn read<T: DeserializeOwned + Send + 'static>(self) -> Result<T, Problem> {
+        let Self(members, aside) = self;
+        let read = aside.run(move || members::read(&Value::Object(members)));
+        read.await?.map_err(Problem::from)
     }
 
     /// Deserializes the body of a request that carries out no plan.
-    pub(crate) fn read_without_plan<T: DeserializeOwned>(self) -> Result<T, Problem> {
+    pub(crate) async fn read_without_plan<T: DeserializeOwned + Send + 'static>(
+        self,
+    ) -> Result<T, Problem> {
         members::without_plan(&self.0)?;
-        self.read()
+        self.read().await
     }
 }
 
 /// A body that may be large. It is read as JSON where declarations are judged.
 pub(crate) struct LargeBody {
-    bytes: Vec<u8>,
+    read: Read,
     weight: Option<Weight>,
     /// Its place among the large ones, if it is one.
     place: Option<OwnedSemaphorePermit>,
@@ -94,7 +119,7 @@ impl FromRequest<Arc<Api>> for LargeBody {
             false => Some(place(&api.large_bodies).await?),
         };
         Ok(Self {
-            bytes: read(&parts, body, LARGE_BODY_MAX_BYTES).await?,
+            read: read(&parts, body, LARGE_BODY_MAX_BYTES).await?,
             weight: parts.extensions.get::<Weight>().cloned(),
             place,
         })
@@ -119,12 +144,12 @@ impl LargeBody {
         read: impl FnOnce(Map<String, Value>) -> Result<T, Problem> + Send + 'static,
     ) -> Result<(T, Option<OwnedSemaphorePermit>), Problem> {
         let Self {
-            bytes,
+            read: Read { bytes, values },
             weight,
             place,
         } = self;
         if let Some(weight) = &weight {
-            weight.reads(bytes.len(), values_at_most(&bytes)).await?;
+            weight.reads(bytes.len(), values).await?;
         }
         let is_quick = bytes.len() <= QUICK_BYTES;
         let work = move || {
@@ -143,37 +168,32 @@ impl LargeBody {
     }
 }
 
-/// Returns how many values a text may have at most as JSON: each but the first comes after one of these letters.
-fn values_at_most(bytes: &[u8]) -> usize {
-    let begins = |letter: &&u8| matches!(letter, b'[' | b'{' | b',');
-    1 + bytes.iter().filter(begins).count()
-}
-
 impl<S: Send + Sync> OptionalFromRequest<S> for JsonObject {
     type Rejection = Problem;
 
     /// `None` when the body is empty.
     async fn from_request(request: Request, _: &S) -> Result<Option<Self>, Problem> {
         let (parts, body) = request.into_parts();
-        let bytes = read(&parts, body, BODY_MAX_BYTES).await?;
-        if bytes.is_empty() {
+        let read = read(&parts, body, BODY_MAX_BYTES).await?;
+        if read.bytes.is_empty() {
             return Ok(None);
         }
-        let read = object(bytes, &parts.extensions).await?;
-        Ok(Some(Self(read.map_err(Problem::from)?)))
+        let aside = Aside::of(read.bytes.len(), &parts.extensions);
+        let read = object(read, &parts.extensions).await?;
+        Ok(Some(Self(read.map_err(Problem::from)?, aside)))
     }
 }
 
 /// Parses a body as a JSON object, or returns the reason why it is not one. Fails if there is no room to work with it.
 pub(crate) async fn object(
-    bytes: Vec<u8>,
+    Read { bytes, values }: Read,
     extensions: &Extensions,
 ) -> Result<Result<Map<String, Value>, Misread>, Problem> {
     let Some(weight) = extensions.get::<Weight>() else {
         return Ok(object_of(&bytes, VALUES_MAX).map(|(members, _)| members));
     };
     let length = bytes.len();
-    weight.reads(length, values_at_most(&bytes)).await?;
+    weight.reads(length, values).await?;
     let read = weight.read_aside(length <= QUICK_BYTES, move || object_of(&bytes, VALUES_MAX));
     let read = read.await?;
     weight.has_read()?;
@@ -211,8 +231,16 @@ pub(crate) fn is_json(headers: &HeaderMap) -> bool {
         .eq_ignore_ascii_case("application/json")
 }
 
+/// What has arrived.
+#[derive(Default)]
+pub(crate) struct Read {
+    pub(crate) bytes: Vec<u8>,
+    /// How many values it may have at most as JSON.
+    pub(crate) values: usize,
+}
+
 /// Reads a body of at most so many bytes, with a limit on time. What has arrived counts among the bodies of the caller.
-pub(crate) async fn read(parts: &Parts, body: Body, most: usize) -> Result<Vec<u8>, Problem> {
+pub(crate) async fn read(parts: &Parts, body: Body, most: usize) -> Result<Read, Problem> {
     if let Some(encoding) = parts
         .headers
         .get(CONTENT_ENCODING)
@@ -237,7 +265,7 @@ pub(crate) async fn read(parts: &Parts, body: Body, most: usize) -> Result<Vec<u
     let weight = parts.extensions.get::<Weight>();
     let mut body = body;
     let reading = async {
-        let mut bytes = Vec::new();
+        let mut read = Read::default();
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|_| {
                 Problem::bad_request("The body cannot be read: it ended unexpectedly.")
@@ -245,15 +273,16 @@ pub(crate) async fn read(parts: &Parts, body: Body, most: usize) -> Result<Vec<u
             let Ok(data) = frame.into_data() else {
                 continue;
             };
-            if bytes.len() + data.len() > most {
+            if read.bytes.len() + data.len() > most {
                 return Err(too_large());
             }
-            bytes.extend_from_slice(&data);
+            read.bytes.extend_from_slice(&data);
+            read.values += values_at_most(&data);
             if let Some(weight) = weight {
-                weight.has_come(bytes.len())?;
+                weight.has_come(read.bytes.len())?;
             }
         }
-        Ok(bytes)
+        Ok(read)
     };
     timeout(BODY_TIMEOUT, reading).await.unwrap_or_else(|_| {
         let message = format!(

@@ -97,6 +97,7 @@ pub fn routers(
     authenticator: Authenticator,
     metrics: Metrics,
     settings: Settings,
+    work: Arc<InFlight>,
 ) -> Routers {
     let base = settings.path_base.clone();
     let allowed_hosts = settings.allowed_hosts.clone();
@@ -110,7 +111,7 @@ pub fn routers(
         settings,
         runtime: Handle::current(),
         bodies: InFlight::bodies(),
-        work: InFlight::work(),
+        work,
         large_bodies: Arc::new(Semaphore::new(json::LARGE_BODIES)),
     });
     let described = described::api()
@@ -133,8 +134,11 @@ pub fn routers(
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(Arc::clone(&api), rights::judged))
         .layer(from_fn_with_state(allowed_hosts, guard::refuse_strangers));
-    let probes = described::probes().method_not_allowed_fallback(method_not_allowed);
+    let probes = described::probes()
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(from_fn(guard::refuse_no_host));
     let (metrics, _) = routes::metrics::routes().split_for_parts();
+    let metrics = metrics.layer(from_fn(guard::refuse_no_host));
     let watched = (probes.clone().merge(metrics))
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(no_such_route);

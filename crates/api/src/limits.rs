@@ -81,7 +81,7 @@ pub const LIMITS: &[Limit] = &[
     },
     Limit {
         name: "work-in-flight",
-        what: "The memory that one caller's requests work with, as estimated: for a body, six times its bytes and 100 for each of its values, or ten times for a set; for a what-if of a set, four times what it shows besides, and what it refers to; for a page of references or operations, five times its items. A request waits two seconds for it",
+        what: "The memory that one caller's requests work with, as estimated: for a body, six times its bytes and 100 for each of its values, or ten times for a set and an order of a service, and 1,700 bytes for each check in alternatives while it is judged; for a set, what its group is known to have, and four times what its resources take of what they refer to; for a what-if of one, four times what it shows besides; for a plan that is carried out or reviewed, four or six times its text; for a page of references or operations, five times its items. A request waits two seconds for it",
         most: Most::Bytes(CALLER_MAX_BYTES),
         beyond: Beyond::refused(429, ErrorCode::TooManyRequests),
     },

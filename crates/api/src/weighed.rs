@@ -10,15 +10,12 @@ use axum::middleware::Next;
 use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
 use ucp_access::{ANONYMOUS, Principal};
-use ucp_app::{App, Room};
+use ucp_app::{App, Room, SET_COPIES, tree_bytes};
 use ucp_cpu_pool::asked_by;
 use ucp_listen::Peer;
 
 use crate::problem::Problem;
 use crate::state::Api;
-
-/// What each value of a body takes besides its bytes.
-pub(crate) const VALUE_BYTES: usize = 100;
 
 /// What kind of work a body makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +40,7 @@ impl Kind {
     pub(crate) fn copies(self) -> usize {
         match self {
             Self::One => 6,
-            Self::Set => 10,
+            Self::Set => SET_COPIES,
         }
     }
 }
@@ -93,8 +90,7 @@ impl Weight {
     }
 
     fn tree(&self, bytes: usize, values: usize) -> usize {
-        let tree = bytes.saturating_add(values.saturating_mul(VALUE_BYTES));
-        tree.saturating_mul(self.kind.copies())
+        tree_bytes(bytes, values).saturating_mul(self.kind.copies())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Operations on groups.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 
 use serde_json::{Map, Value};
 use tokio::time::Instant;
@@ -69,14 +70,13 @@ impl App {
         };
         let mut new = self.new_group_operation(id, task, caller);
         if on_shared == OnShared::Release {
-            let references = self.parts.store.list_references(id, None, None, usize::MAX);
-            let references = match references.await {
+            let references = match self.parts.store.list_outlines(id).await {
                 Err(ucp_store::Error::NoSuchGroup) => Vec::new(),
                 other => other?,
             };
             let going = references.iter().map(|reference| reference.id.key());
             let going: BTreeSet<String> = going.collect();
-            let heirs = self.heirs(references.iter(), &going, caller);
+            let heirs = self.heirs(references.iter().map(Deref::deref), &going, caller);
             new.set_heirs(heirs.await?);
         }
         let waiter = self.parts.awaiting.announce(new.id);

@@ -6,10 +6,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use ucp_cpu_pool::Shares;
-use ucp_model::{ErrorCode, Failure};
+use ucp_model::{ErrorCode, Failure, json};
 
 use crate::{BeyondRate, Rejection};
 
@@ -21,12 +22,27 @@ pub const ALL_MAX_BYTES: usize = 192 << 20;
 pub const CALLER_BODIES_MAX_BYTES: usize = 16 << 20;
 /// The same of all callers.
 pub const ALL_BODIES_MAX_BYTES: usize = 64 << 20;
+/// What each value of a body takes besides its bytes.
+pub const VALUE_BYTES: usize = 100;
+/// How often a body is in memory that makes several resources, as it is read, judged and planned.
+pub const SET_COPIES: usize = 10;
 /// How long a request waits for it.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 /// When it is worth trying again, in seconds.
 const RETRY_AFTER: u64 = 1;
 /// What is counted as one.
 const UNIT: usize = 1 << 10;
+
+/// Returns what a JSON text of so many bytes and values takes once it is read.
+pub fn tree_bytes(bytes: usize, values: usize) -> usize {
+    bytes.saturating_add(values.saturating_mul(VALUE_BYTES))
+}
+
+/// Returns what a value takes.
+pub(crate) fn taken_by(value: &Value) -> usize {
+    let (bytes, values) = json::extent(value);
+    tree_bytes(bytes, values)
+}
 
 /// What the requests under way have taken.
 #[derive(Debug)]
@@ -147,8 +163,23 @@ impl Room {
         let Self(Some(held)) = self else {
             return Ok(());
         };
-        let more = held.permits(bytes).min(held.left());
-        held.take(more).ok_or_else(|| held.full(bytes))
+        held.take_more(bytes).ok_or_else(|| held.full(bytes))
+    }
+
+    /// The same for the time of one part of the request, until the returned room is dropped.
+    pub fn aside(&self, bytes: usize) -> Result<Self, Rejection> {
+        let Self(Some(held)) = self else {
+            return Ok(Self(None));
+        };
+        let units = held.permits(bytes).min(held.left());
+        let aside = held.in_flight.room(&held.caller);
+        let Self(Some(of_part)) = &aside else {
+            return Ok(aside);
+        };
+        match of_part.take(units) {
+            Some(()) => Ok(aside),
+            None => Err(held.full(bytes)),
+        }
     }
 }
 
@@ -181,13 +212,33 @@ impl Held {
             .unwrap_or(u32::MAX)
     }
 
-    fn take(&self, units: u32) -> Option<()> {
+    /// Takes so many bytes more, or all that is left of what the request may have. Several parts of it may do so at once.
+    fn take_more(&self, bytes: usize) -> Option<()> {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let has = taken.as_ref().map_or(0, Taken::units);
+        let left = (self.in_flight.most_of_caller / UNIT).saturating_sub(has);
+        let units = self
+            .permits(bytes)
+            .min(u32::try_from(left).unwrap_or(u32::MAX));
+        let more = self.acquire(units)?;
+        match taken.as_mut() {
+            Some(taken) => taken.and(more),
+            None => *taken = Some(more),
+        }
+        Some(())
+    }
+
+    fn acquire(&self, units: u32) -> Option<Taken> {
         let of_caller = self.of_caller().try_acquire_many_owned(units);
         let of_all = Arc::clone(&self.in_flight.all).try_acquire_many_owned(units);
-        self.add(Taken {
+        Some(Taken {
             of_caller: of_caller.ok()?,
             of_all: of_all.ok()?,
-        });
+        })
+    }
+
+    fn take(&self, units: u32) -> Option<()> {
+        self.add(self.acquire(units)?);
         Some(())
     }
 

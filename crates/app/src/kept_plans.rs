@@ -16,6 +16,7 @@ use ucp_store::{Reviewed, Sealed, StoredPlan};
 use zeroize::Zeroizing;
 
 use crate::changes::{ChangeKind, ResourceChange, WhatIf};
+use crate::in_flight::taken_by;
 use crate::plan_in_hand::{DeclaredPlan, PlanInHand};
 use crate::quotas::plan_units;
 use crate::withholding::judge_shown;
@@ -34,6 +35,8 @@ pub(crate) const PLAN_MAX_BYTES: usize = 16 << 20;
 pub(crate) const READERS_PLAN_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 /// How often the content of a plan is in memory when it is shown: sealed, opened, as it is read, and in the reply.
 const CONTENT_COPIES: usize = 6;
+/// The same when it is carried out, or compared with what is shown.
+const READ_COPIES: usize = 4;
 /// What is shorter is read at once.
 const QUICK_BYTES: usize = 64 << 10;
 /// The plane of plans that are about no group.
@@ -84,8 +87,7 @@ impl App {
             created_at: now,
             expires_at: now.after(lifetime),
         };
-        // That of one resource is bounded by what may be declared of it.
-        let is_quick = prepared.members.len() <= 1;
+        let is_quick = prepared.members.len() <= 1 && shown_by(&what_if) <= QUICK_BYTES;
         let (keys, entropy) = (
             Arc::clone(&self.parts.keys),
             Arc::clone(&self.parts.entropy),
@@ -135,7 +137,11 @@ impl App {
         if !plan.plane.eq_ignore_ascii_case(plane) {
             return Err(caller.no_such_plan(id));
         }
-        caller.room.enter(content.0.len() * CONTENT_COPIES).await?;
+        let taken = content.0.len() * CONTENT_COPIES;
+        match caller.room.has_taken() {
+            true => caller.room.take(taken)?,
+            false => caller.room.enter(taken).await?,
+        }
         let shown = self.content(id, content).await?;
         caller.judge_plan(&plan, &shown)?;
         let PlanContent { changes, .. } = shown;
@@ -171,6 +177,7 @@ impl App {
             }
         }
         if let (ReviewVerdict::Approve, Some(sealed)) = (review.verdict, declared) {
+            caller.room.take(sealed.0.len() * READ_COPIES)?;
             let place = AssociatedData::PlanDeclared(id);
             let declared: DeclaredPlan = self.opened(place, sealed).await?;
             judge_shown(&changes, &declared)?;
@@ -218,6 +225,8 @@ impl App {
             declared,
             units: _,
         } = self.stored_plan(id, caller).await?;
+        let stored = content.0.len() + declared.as_ref().map_or(0, |sealed| sealed.0.len());
+        caller.room.take(stored * READ_COPIES)?;
         let shown = self.content(id, content).await?;
         caller.judge_plan(&plan, &shown)?;
         if shown.reads.is_none() {
@@ -297,6 +306,14 @@ struct Kept {
     created_by: String,
     created_at: Timestamp,
     expires_at: Timestamp,
+}
+
+/// Returns what the properties that are shown take.
+fn shown_by(what_if: &WhatIf) -> usize {
+    let changes = what_if.changes.iter();
+    let shown = changes.flat_map(|change| [&change.before, &change.after]);
+    let shown = shown.flatten().flat_map(|properties| properties.values());
+    shown.map(taken_by).sum()
 }
 
 /// Returns a plan as it is stored. `None` if it is too large.

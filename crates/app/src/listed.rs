@@ -1,3 +1,5 @@
+use ucp_store::Limit;
+
 use crate::{Rejection, Room};
 
 /// How many things are looked up one by one for a page.
@@ -83,6 +85,15 @@ impl<T> Filling<T> {
         };
         // Those that follow may be larger.
         left.min(room.clamp(READ_FIRST, READ_FIRST.max(GROWTH * has)))
+    }
+
+    /// Returns how much is to be read next of a list whose store counts bytes: as many items as are left, and one more. Those that the
+    /// page has no room for are read again for the next one.
+    pub(crate) fn left(&self) -> Limit {
+        Limit {
+            items: (self.top + 1).saturating_sub(self.items.len()),
+            bytes: PAGE_MAX_BYTES,
+        }
     }
 
     /// Adds an item of so many bytes. Returns whether there was room for it.

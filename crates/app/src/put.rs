@@ -445,7 +445,12 @@ impl App {
         let is_quick = schema.is_quick_for([&properties]);
         let parse = {
             let (schema, default_tags) = (Arc::clone(&schema), default_tags.clone());
+            let room = caller.room.clone();
             move || {
+                let _judging = match is_quick {
+                    true => None,
+                    false => Some(room.aside(schema.checks_of(&properties).bytes())?),
+                };
                 parse(
                     properties,
                     &schema,

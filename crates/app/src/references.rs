@@ -48,20 +48,19 @@ impl App {
         page.enter().await?;
         loop {
             let after = page.last().map(|last: &Reference| &last.id).or(after);
-            let asked = page.to_read();
-            let read = match store.list_references(group, type_name, after, asked).await {
+            let limit = page.left();
+            let read = match store.list_references(group, type_name, after, limit).await {
                 Err(ucp_store::Error::NoSuchGroup) => return Err(group_not_found(group)),
                 other => other?,
             };
-            let is_end = read.len() < asked;
-            for reference in read {
+            for reference in read.items {
                 let reference = self.veiled_reference(reference).await?;
                 let bytes = json::length(&reference.observed);
                 if !page.add(reference, bytes) {
                     return Ok(page.listed());
                 }
             }
-            if is_end {
+            if !read.is_limited {
                 return Ok(page.listed());
             }
         }

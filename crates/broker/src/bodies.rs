@@ -1,5 +1,7 @@
 //! The bodies and queries of requests.
 
+use std::sync::Arc;
+
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::header::CONTENT_TYPE;
@@ -7,26 +9,34 @@ use axum::http::request::Parts;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use ucp_app::{Room, SET_COPIES, tree_bytes};
 use ucp_model::excerpt;
-use ucp_model::json::{PRIVATE_NAME, private_name};
+use ucp_model::json::{PRIVATE_NAME, private_name, values_at_most};
 
+use crate::broker::Broker;
 use crate::limits::ID_MAX_CHARS;
 use crate::problem::Problem;
 
 /// A body in JSON.
 pub(crate) struct Body<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+impl<T: DeserializeOwned> FromRequest<Arc<Broker>> for Body<T> {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+    async fn from_request(request: Request, broker: &Arc<Broker>) -> Result<Self, Problem> {
         let content_type = request.headers().get(CONTENT_TYPE);
         let content_type = content_type.and_then(|value| value.to_str().ok());
         let media_type = content_type.and_then(|value| value.split(';').next());
         if !media_type.is_some_and(|it| it.trim().eq_ignore_ascii_case("application/json")) {
             return Err(Problem::bad_request("Content-Type: send application/json."));
         }
-        let bytes = Bytes::from_request(request, state).await?;
+        let room = request.extensions().get::<Room>().cloned();
+        let bytes = Bytes::from_request(request, broker).await?;
+        // An order makes several resources.
+        let tree = tree_bytes(bytes.len(), values_at_most(&bytes));
+        let room = room.unwrap_or_default();
+        let entered = room.enter(tree * SET_COPIES).await;
+        entered.map_err(|refused| Problem::of_arm(refused, broker.parts.status_of))?;
         if let Some(place) = private_name(&bytes) {
             return Err(Problem::bad_request(format!(
                 "The name of the member {} {PRIVATE_NAME}.",

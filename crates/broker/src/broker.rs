@@ -3,7 +3,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use ucp_app::{App, Platform};
+use ucp_app::{App, InFlight, Platform};
 use ucp_audit::Auditor;
 use ucp_authentication::Failures;
 use ucp_metrics::Metrics;
@@ -29,6 +29,8 @@ pub struct Parts {
     pub limits: Arc<Limits>,
     /// Returns the status of an ARM error code.
     pub status_of: fn(&str) -> StatusCode,
+    /// The memory that requests work with, those of others too.
+    pub work: Arc<InFlight>,
 }
 
 /// The settings of the broker.

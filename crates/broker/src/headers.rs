@@ -7,6 +7,7 @@ use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value;
+use ucp_listen::of_no_host;
 use ucp_model::Originator;
 use ucp_model::json::private_name;
 
@@ -20,8 +21,11 @@ const ORIGINATING_IDENTITY: HeaderName =
 #[derive(Clone, Debug)]
 pub(crate) struct Person(pub(crate) Option<Originator>);
 
-/// Judges the version and the originating identity.
+/// Judges the host, the version and the originating identity.
 pub(crate) async fn judged(mut request: Request, next: Next) -> Result<Response, Problem> {
+    if let Some(stranger) = of_no_host(request.headers()) {
+        return Err(Problem::bad_request(stranger.message()));
+    }
     judge_version(request.headers())?;
     let originator = originator(request.headers())?;
     request.extensions_mut().insert(Person(originator));

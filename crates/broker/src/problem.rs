@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
 use axum::http::StatusCode;
+use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::json;
@@ -16,6 +17,8 @@ use crate::limits::BODY_MAX_BYTES;
 pub(crate) struct Problem {
     status: StatusCode,
     body: Body,
+    /// When it is worth trying again, in seconds.
+    retry_after: Option<u64>,
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
@@ -43,6 +46,7 @@ impl Problem {
                 description: description.into(),
                 ..Body::default()
             },
+            retry_after: None,
         }
     }
 
@@ -107,7 +111,8 @@ impl Problem {
         }
     }
 
-    fn of_arm(rejection: Rejection, status_of: fn(&str) -> StatusCode) -> Self {
+    /// The same of what is refused before there is an order.
+    pub(crate) fn of_arm(rejection: Rejection, status_of: fn(&str) -> StatusCode) -> Self {
         let busy = |said: String| {
             Self::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
@@ -138,7 +143,8 @@ impl Problem {
                 StatusCode::TOO_MANY_REQUESTS,
                 beyond.failure.code,
                 beyond.failure.message,
-            ),
+            )
+            .after(beyond.retry_after),
             Rejection::Aws(fault) => {
                 let failure = Failure::from(&fault);
                 Self::new(StatusCode::BAD_GATEWAY, failure.code, failure.message)
@@ -157,6 +163,12 @@ impl Problem {
                 Self::internal()
             }
         }
+    }
+
+    /// Notes when it is worth trying again, in seconds.
+    pub(crate) fn after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
+        self
     }
 
     /// Notes that sending it again does not help.
@@ -188,6 +200,9 @@ impl IntoResponse for Problem {
             false => json!(self.body),
         };
         let mut response = (self.status, Json(body)).into_response();
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(RETRY_AFTER, seconds.into());
+        }
         response.extensions_mut().insert(self);
         response
     }

@@ -1,13 +1,13 @@
-//! Refuses changes beyond the rate.
+//! Refuses changes beyond the rate, and keeps what the others work with.
 
 use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use axum::http::header::RETRY_AFTER;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use ucp_cpu_pool::asked_by;
 use ucp_rates::{Counted, seconds};
 
 use crate::answered::is_write;
@@ -19,20 +19,27 @@ use crate::problem::Problem;
 pub(crate) async fn kept(
     State(broker): State<Arc<Broker>>,
     Extension(account): Extension<Arc<PlatformAccount>>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
-    if !is_write(request.method()) {
-        return next.run(request).await;
-    }
     let platform = &account.platform;
+    let caller: Arc<str> = platform.caller().into();
+    let is_write = is_write(request.method());
+    // What it takes is given back before the reply is sent, which is small.
+    let room = broker.parts.work.room(&caller);
+    request.extensions_mut().insert(room.clone());
+    let _until_it_is_done = room;
+    let next = asked_by(caller, next.run(request));
+    if !is_write {
+        return next.await;
+    }
     let scope = platform.scope.to_string();
     match broker
         .parts
         .limits
         .count(Counted::Write, &platform.caller(), &scope)
     {
-        Ok(()) => next.run(request).await,
+        Ok(()) => next.await,
         Err(wait) => {
             let seconds = seconds(wait);
             let description = format!(
@@ -44,7 +51,7 @@ pub(crate) async fn kept(
                 "TooManyRequests",
                 description,
             );
-            ([(RETRY_AFTER, seconds.to_string())], problem).into_response()
+            problem.after(seconds).into_response()
         }
     }
 }

@@ -15,7 +15,7 @@ use ucp_model::{
     Register,
 };
 use ucp_schema::{ResourceSchema, UnknownType};
-use ucp_store::{Error, NewOperation, NewResourceWork, NewWork};
+use ucp_store::{Error, Limit, NewOperation, NewResourceWork, NewWork};
 
 use crate::abandoned::Abandoned;
 use crate::engine::{Parts, Stepper};
@@ -38,7 +38,12 @@ impl Stepper<'_> {
         };
         let references = match (work.task.needs_references(), work.order()) {
             (false, _) => Vec::new(),
-            (true, None) => store.list_references(group, None, None, usize::MAX).await?,
+            (true, None) => {
+                store
+                    .list_references(group, None, None, Limit::items(usize::MAX))
+                    .await?
+                    .items
+            }
             (true, Some(order)) => {
                 store
                     .list_service_references(group, &order.instance)

@@ -3,7 +3,7 @@
 use ucp_model::operation::group::are_related;
 use ucp_model::operation::{Intent, Kind, State, Work};
 use ucp_model::{Action, Operation, OperationId, Reference};
-use ucp_store::Error;
+use ucp_store::{Error, Limit};
 
 use crate::abandoned::Abandoned;
 use crate::engine::{Stepper, work};
@@ -28,8 +28,11 @@ impl Stepper<'_> {
         let Some(own) = own.filter(|_| of_put.kind == Kind::Put) else {
             return Ok(());
         };
-        let references = match store.list_references(&id.group, None, None, READ_MAX).await {
-            Ok(references) => references,
+        let references = match store
+            .list_references(&id.group, None, None, Limit::items(READ_MAX))
+            .await
+        {
+            Ok(references) => references.items,
             Err(Error::NoSuchGroup) => return Ok(()),
             Err(error) => return Err(error.into()),
         };

@@ -2,7 +2,7 @@
 
 use ucp_model::TypeName;
 use ucp_model::operation::{PERMISSIONS_SETTLE, Work};
-use ucp_store::Error;
+use ucp_store::{Error, Limit};
 
 use crate::abandoned::Abandoned;
 use crate::engine::{Stepper, work};
@@ -34,9 +34,10 @@ impl Stepper<'_> {
                 continue;
             };
             let group = &reference.group;
-            let references = store.list_references(group, Some(&type_name), None, READ_MAX);
+            let references =
+                store.list_references(group, Some(&type_name), None, Limit::items(READ_MAX));
             let references = match references.await {
-                Ok(references) => references,
+                Ok(references) => references.items,
                 Err(Error::NoSuchGroup) => return Ok(()),
                 Err(error) => return Err(error.into()),
             };

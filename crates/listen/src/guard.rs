@@ -74,9 +74,8 @@ impl AllowedHosts {
     /// Returns why a request with these headers is refused: it comes from another site, or goes to a host that is not
     /// allowed.
     pub fn objection(&self, headers: &HeaderMap) -> Option<Stranger> {
-        let given: Vec<&HeaderValue> = headers.get_all(&HOST).iter().collect();
-        if given.len() > 1 || given.iter().any(|host| host.as_bytes().contains(&b'@')) {
-            return Some(Stranger::NoHost);
+        if let Some(stranger) = of_no_host(headers) {
+            return Some(stranger);
         }
         let host = text(headers, &HOST).and_then(|host| host.parse::<Authority>().ok());
         let Some(host) = host.filter(|host| self.allow(host)) else {
@@ -93,6 +92,14 @@ impl AllowedHosts {
             origin.is_some_and(|origin| origin.as_str().eq_ignore_ascii_case(host.as_str()));
         (!is_same).then_some(Stranger::OtherOrigin)
     }
+}
+
+/// Returns why a request with these headers is refused by everybody: it says several hosts, or a user with one (RFC 9112, section 3.2;
+/// RFC 9110, section 4.2.4).
+pub fn of_no_host(headers: &HeaderMap) -> Option<Stranger> {
+    let given: Vec<&HeaderValue> = headers.get_all(&HOST).iter().collect();
+    let has_user = |host: &&HeaderValue| host.as_bytes().contains(&b'@');
+    (given.len() > 1 || given.iter().any(has_user)).then_some(Stranger::NoHost)
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {

@@ -40,7 +40,7 @@ use tokio::task::JoinSet;
 
 pub use crate::certificate::{Authority, ClientCertificate};
 pub use crate::conversation::OverTls;
-pub use crate::guard::{AllowedHosts, Stranger};
+pub use crate::guard::{AllowedHosts, Stranger, of_no_host};
 pub use crate::limits::{HEADERS, Http2Limits, Limits, WriteLimit};
 pub use crate::peers::Peer;
 pub use crate::places::Place;

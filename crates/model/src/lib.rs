@@ -77,7 +77,7 @@ pub use refactor::{
     RefactorContent, RefactorEnvironment, RefactorEvent, RefactorGroup, RefactorHistory,
     RefactorMove, RefactorStatus, RefusedMove,
 };
-pub use reference::{Baseline, Digest, ProvisioningState, Reference};
+pub use reference::{Baseline, Digest, Outline, ProvisioningState, Reference};
 pub use secrets::{SENSITIVE, Secrets};
 pub use service_broker::{
     Access, BindingId, Change, ChangeEnd, ChangeKind, InstanceId, Order, Originator, Provision,

@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -172,6 +173,30 @@ impl Reference {
     pub fn unread_model(&self) -> Option<&Value> {
         let last = self.last_put().map(|last| &last.declared);
         last.or(self.observed.as_ref())
+    }
+}
+
+/// A [`Reference`] without what was declared and seen of its resource, which is most of it: `baseline` and `observed` are `None`.
+/// It is read where many are, and never written back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outline(Reference);
+
+impl Outline {
+    /// Returns the outline of a reference.
+    pub fn of(reference: Reference) -> Self {
+        Self(Reference {
+            baseline: None,
+            observed: None,
+            ..reference
+        })
+    }
+}
+
+impl Deref for Outline {
+    type Target = Reference;
+
+    fn deref(&self) -> &Reference {
+        &self.0
     }
 }
 

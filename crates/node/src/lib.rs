@@ -13,7 +13,8 @@ use std::time::Duration;
 use axum::Router;
 use axum::routing::any_service;
 use ucp_app::{
-    Access, Accounts, App, Awaiting, Quotas, Regions, Rejection, Roles, UntrackedAlias, Wake,
+    Access, Accounts, App, Awaiting, InFlight, Quotas, Regions, Rejection, Roles, UntrackedAlias,
+    Wake,
 };
 use ucp_audit::Auditor;
 use ucp_authentication::{Authenticator, Failures, IdentityProvider};
@@ -289,6 +290,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         poll_interval: settings.poll_interval,
         grace: settings.grace,
     };
+    let work = InFlight::work();
     let broker_parts = ucp_broker::Parts {
         app: Arc::clone(&app),
         auditor: auditor.clone(),
@@ -296,10 +298,11 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         failures,
         limits: Arc::new(Limits::new(settings.api.rates, &app.clock())),
         status_of: ucp_api::status_of,
+        work: Arc::clone(&work),
     };
     let broker = settings.broker;
     let broker = broker.map(|of_broker| ucp_broker::router(broker_parts.clone(), of_broker));
-    let routers = ucp_api::routers(app, auditor, authenticator, metrics, settings.api);
+    let routers = ucp_api::routers(app, auditor, authenticator, metrics, settings.api, work);
     Ok(Node {
         router: routers.api,
         broker,

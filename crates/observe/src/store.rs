@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use ucp_model::operation::{State, Work};
 use ucp_model::{
     BindingId, CorrelationId, Credential, CredentialId, GroupId, Identifier, InstanceId, Leftover,
-    LeftoverId, NewCredential, NewPlane, NewResourceGroup, Operation, OperationId, PlanId,
+    LeftoverId, NewCredential, NewPlane, NewResourceGroup, Operation, OperationId, Outline, PlanId,
     PlanPolicy, Plane, PlaneId, PlaneKind, RateKey, Refactor, RefactorId, Reference, ReferenceId,
     Register, RequestToken, ResourceGroup, Review, RoleAssignmentId, Scope, ServiceBinding,
     ServiceInstance, Target, Timestamp, TrackRecord, TypeName,
@@ -14,13 +14,13 @@ use ucp_model::{
 use ucp_store::{
     Accepted, Adoption, ApplyRefactor, Ask, AuditEvent, AuditEvents, AuditPlace, Basis, Brought,
     Claimed, Credentials, Error, Event, FinishOperation, Forgotten, GroupDeletion, GroupUpdate,
-    Groups, KeptPlans, Lease, LeaseTerm, Leases, Leftovers, LiveOperations, NewOperation,
-    NewRoleAssignment, OperationPage, Operations, OwnedPlace, Pace, PlaceOrder, Planes, PlansOf,
-    Precondition, Rates, Reachable, RecordedAlias, RecordedTarget, Refactors, ReferenceUpdate,
-    References, Release, Retried, Reviewed, RoleAssignment, RoleAssignments, Sealed, SealedKey,
-    SealedPlace, SealedValues, ServiceBroker, Store, Stored, StoredAuditEvent, StoredCredential,
-    StoredPlan, Token, Tokens, TrackRecords, TypeSchema, TypeSchemas, WaitingOperation,
-    WaitingScope, Watches, Written,
+    Groups, KeptPlans, Lease, LeaseTerm, Leases, Leftovers, Limit, LiveOperations, NewOperation,
+    NewRoleAssignment, OperationPage, Operations, OwnedPlace, Pace, Page, PlaceOrder, Planes,
+    PlansOf, Precondition, Rates, Reachable, RecordedAlias, RecordedTarget, Refactors,
+    ReferenceUpdate, References, Release, Retried, Reviewed, RoleAssignment, RoleAssignments,
+    Sealed, SealedKey, SealedPlace, SealedValues, ServiceBroker, Store, Stored, StoredAuditEvent,
+    StoredCredential, StoredPlan, Token, Tokens, TrackRecords, TypeSchema, TypeSchemas,
+    WaitingOperation, WaitingScope, Watches, Written,
 };
 
 use crate::process::Observed;
@@ -189,8 +189,9 @@ observed! {
             group: &GroupId,
             type_name: Option<&TypeName>,
             after: Option<&ReferenceId>,
-            limit: usize
-        ) -> Vec<Reference>;
+            limit: Limit
+        ) -> Page<Reference>;
+        fn list_outlines(group: &GroupId) -> Vec<Outline>;
         fn accounted_for(
             scope: &Scope,
             type_name: &TypeName,

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use divan::Bencher;
-use divan::counter::BytesCount;
+use divan::counter::{BytesCount, ItemsCount};
 use serde_json::{Value, json};
 use ucp_model::{Baseline, Digest, TypeName, json::canonical};
 use ucp_plan::{Action, Desired, Mode, plan};
@@ -100,6 +100,33 @@ fn compile(bencher: Bencher<'_, '_>, name: &str) {
         let schema = ResourceSchema::parse(&text).unwrap();
         black_box(schema.root());
         schema
+    });
+}
+
+/// What it takes to name a type that was not named lately: to read its schema, and to compile all of it.
+#[divan::bench(args = TYPES)]
+fn miss(bencher: Bencher<'_, '_>, name: &str) {
+    let text = schema(name).document().to_string();
+    bencher.counter(BytesCount::new(text.len())).bench(|| {
+        let schema = ResourceSchema::parse(&text).unwrap();
+        schema.compile();
+        schema
+    });
+}
+
+/// Types that are named in turn, so many that the last ones push out the first ones before these are named again, or fewer.
+#[divan::bench(args = [30, 100, 300], sample_count = 20)]
+fn mix(bencher: Bencher<'_, '_>, count: usize) {
+    let catalogue = Catalogue::embedded();
+    let names: Vec<&TypeName> = catalogue.type_names().collect();
+    let apart = names.len() / count;
+    let mixed: Vec<&TypeName> = names.into_iter().step_by(apart).take(count).collect();
+    bencher.counter(ItemsCount::new(count)).bench(|| {
+        for name in &mixed {
+            let schema = catalogue.get(name).unwrap();
+            schema.compile();
+            black_box(schema);
+        }
     });
 }
 

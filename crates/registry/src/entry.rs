@@ -33,6 +33,15 @@ pub(crate) enum Known {
     },
 }
 
+impl Known {
+    pub(crate) fn is_embedded(&self) -> bool {
+        match self {
+            Self::Schema { is_embedded, .. } => *is_embedded,
+            Self::Nothing { .. } => false,
+        }
+    }
+}
+
 impl Entry {
     pub(crate) fn known(&self) -> Option<Known> {
         self.lock().clone()

@@ -104,7 +104,7 @@ impl ResourceTypes for Registry {
         type_name: &TypeName,
     ) -> Result<Arc<ResourceSchema>, UnknownType> {
         let shared = &self.shared;
-        if let Some(schema) = shared.fixed(type_name) {
+        if let Some(schema) = shared.fixed(type_name).await? {
             return Ok(schema);
         }
         // The registry knows one casing only.
@@ -121,7 +121,7 @@ impl ResourceTypes for Registry {
         let Parts {
             catalogue, store, ..
         } = &self.shared.parts;
-        if let Some(schema) = catalogue.get(type_name)
+        if let Some(schema) = self.shared.catalogued(type_name).await?
             && schema.fingerprint() == fingerprint
         {
             return Ok(schema);
@@ -153,11 +153,44 @@ impl ResourceTypes for Registry {
 
 impl Shared {
     /// Returns the schema of a type that needs no registry.
-    fn fixed(&self, type_name: &TypeName) -> Option<Arc<ResourceSchema>> {
-        let catalogue = &self.parts.catalogue;
-        match self.settings.source {
-            SchemaSource::Registry => catalogue.added(type_name),
-            SchemaSource::Embedded => catalogue.get(type_name),
+    async fn fixed(
+        &self,
+        type_name: &TypeName,
+    ) -> Result<Option<Arc<ResourceSchema>>, UnknownType> {
+        let is_fixed = match self.settings.source {
+            SchemaSource::Registry => self.parts.catalogue.added(type_name).is_some(),
+            SchemaSource::Embedded => true,
+        };
+        match is_fixed {
+            true => self.catalogued(type_name).await,
+            false => Ok(None),
+        }
+    }
+
+    /// Returns the catalogue's schema of a type, compiled. What has to be compiled is left to a thread that keeps nobody waiting: a
+    /// request may name hundreds of types.
+    async fn catalogued(
+        &self,
+        type_name: &TypeName,
+    ) -> Result<Option<Arc<ResourceSchema>>, UnknownType> {
+        let Parts {
+            catalogue, pool, ..
+        } = &self.parts;
+        if let Some(schema) = catalogue.at_hand(type_name) {
+            return Ok(Some(schema));
+        }
+        if !catalogue.has(type_name) {
+            return Ok(None);
+        }
+        let (catalogue, type_name) = (catalogue.clone(), type_name.clone());
+        let compile = move || {
+            let schema = catalogue.get(&type_name)?;
+            schema.compile();
+            Some(schema)
+        };
+        match pool.run(compile).await {
+            Ok(schema) => Ok(schema),
+            Err(Undone::Busy | Undone::TooLong) => Err(UnknownType::Busy),
         }
     }
 
@@ -182,6 +215,9 @@ impl Shared {
         type_name: &TypeName,
     ) -> Result<Arc<ResourceSchema>, UnknownType> {
         let entry = self.entry(scope, type_name);
+        if entry.known().is_some_and(|known| known.is_embedded()) {
+            self.catalogued(type_name).await?;
+        }
         if let Some(answer) = self.remembered(&entry, scope, type_name) {
             return answer;
         }
@@ -264,11 +300,8 @@ impl Shared {
             UnknownType::Refused(_) | UnknownType::Unusable(_) => BELIEF,
             UnknownType::Store(_) => return fetched,
         };
-        let Parts {
-            catalogue, clock, ..
-        } = &self.parts;
-        let until = clock.now().after(belief);
-        if let Some(schema) = catalogue.get(type_name) {
+        let until = self.parts.clock.now().after(belief);
+        if let Some(schema) = self.catalogued(type_name).await? {
             entry.set_schema(&schema, true, until);
             return Ok(schema);
         }
@@ -296,8 +329,7 @@ impl Shared {
             return;
         }
         if self.fetch(entry, scope, type_name).await.is_err() {
-            let catalogue = &self.parts.catalogue;
-            let embedded = catalogue.get(type_name);
+            let embedded = self.catalogued(type_name).await.ok().flatten();
             let is_embedded = embedded.is_some_and(|embedded| Arc::ptr_eq(&embedded, schema));
             entry.set_schema(schema, is_embedded, clock.now().after(BELIEF));
         }
@@ -341,9 +373,9 @@ impl Shared {
             catalogue,
             ..
         } = &self.parts;
-        let timeout = match catalogue.get(type_name) {
-            Some(_) => self.settings.timeout.min(STAND_IN_AFTER),
-            None => self.settings.timeout,
+        let timeout = match catalogue.has(type_name) {
+            true => self.settings.timeout.min(STAND_IN_AFTER),
+            false => self.settings.timeout,
         };
         let description = tokio::time::timeout(timeout, types.describe_type(scope, type_name));
         let TypeDescription {

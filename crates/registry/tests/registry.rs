@@ -70,6 +70,16 @@ fn setting_on(
     source: SchemaSource,
     answer: Option<TypeDescription>,
 ) -> Setting {
+    setting_in(CpuPool::new(), store, catalogue, source, answer)
+}
+
+fn setting_in(
+    pool: CpuPool,
+    store: Arc<dyn Store>,
+    catalogue: Catalogue,
+    source: SchemaSource,
+    answer: Option<TypeDescription>,
+) -> Setting {
     let told = Arc::new(Told {
         answer,
         calls: AtomicUsize::new(0),
@@ -80,7 +90,7 @@ fn setting_on(
         store: store.clone(),
         types: Arc::clone(&told) as _,
         clock: Arc::clone(&now) as _,
-        pool: CpuPool::new(),
+        pool,
     };
     let settings = Settings {
         source,
@@ -352,4 +362,46 @@ async fn a_warm_schema_costs_no_statement() {
     warm().await;
     tokio::task::yield_now().await;
     assert_eq!(asked(), (4, 2));
+}
+
+/// A request may name hundreds of types, each of which takes milliseconds to compile.
+#[tokio::test]
+async fn what_has_to_be_compiled_waits_for_a_thread_of_the_pool() {
+    for (source, type_name) in [
+        (SchemaSource::Embedded, "AWS::CE::CostCategory"),
+        (SchemaSource::Registry, "Acme::Test::Added"),
+    ] {
+        let mut catalogue = Catalogue::embedded();
+        catalogue
+            .with_schema(&schema("Acme::Test::Added").to_string())
+            .unwrap();
+        let pool = CpuPool::with_threads(1);
+        let store = Arc::new(Memory::new());
+        let Setting { registry, .. } = setting_in(pool.clone(), store, catalogue, source, None);
+        let (scope, type_name) = (scope(), named(type_name));
+        let at_once = async || {
+            let got = registry.get(&scope, &type_name);
+            let got = tokio::time::timeout(Duration::ZERO, got).await.ok()?;
+            assert!(got.unwrap().is_compiled());
+            Some(())
+        };
+
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let (begun, has_begun) = tokio::sync::oneshot::channel();
+        let other = tokio::spawn(async move {
+            let work = move || {
+                begun.send(()).unwrap();
+                held.recv().unwrap_err();
+            };
+            pool.run(work).await.unwrap();
+        });
+        has_begun.await.unwrap();
+        assert_eq!(at_once().await, None, "{type_name}");
+        drop(release);
+        other.await.unwrap();
+
+        let compiled = registry.get(&scope, &type_name).await.unwrap();
+        assert!(compiled.is_compiled());
+        assert_eq!(at_once().await, Some(()), "{type_name}");
+    }
 }

@@ -84,6 +84,28 @@ impl Catalogue {
         Some(schema)
     }
 
+    /// Returns the schema of a type, in any casing, if it is compiled. Otherwise [`Self::get`] and compiling it take some
+    /// milliseconds.
+    pub fn at_hand(&self, name: &TypeName) -> Option<Arc<ResourceSchema>> {
+        let key = key(name);
+        let schema = match &self.entries.get(&key)?.schema {
+            Known::Added(schema) => Some(Arc::clone(schema)),
+            Known::Embedded(_, used) => {
+                // Somebody else may be reading it. That is not waited for.
+                let used = used.try_lock().ok()?;
+                used.upgrade()
+            }
+        };
+        let schema = schema.filter(|schema| schema.is_compiled())?;
+        self.recent.used(&key, &schema);
+        Some(schema)
+    }
+
+    /// Returns whether there is such a type, in any casing.
+    pub fn has(&self, name: &TypeName) -> bool {
+        self.entries.contains_key(&key(name))
+    }
+
     /// Returns the schemas that were used last, for those that are not in the catalogue.
     pub fn recent(&self) -> &RecentSchemas {
         &self.recent

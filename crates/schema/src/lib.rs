@@ -49,3 +49,4 @@ pub use unknown::{
     unknown_pointers,
 };
 pub use violation::{Violation, ViolationCode};
+pub use visits::Checks;

@@ -268,6 +268,11 @@ impl ResourceSchema {
         self.validator();
     }
 
+    /// Returns whether it is [compiled](Self::compile).
+    pub fn is_compiled(&self) -> bool {
+        self.compiled.get().is_some() && self.validator.get().is_some()
+    }
+
     fn compiled(&self) -> &Compiled {
         self.compiled.get_or_init(|| Compiled::of(&self.document))
     }

@@ -19,6 +19,9 @@ pub(crate) const MAX_VISITS: u64 = 1_000_000;
 /// nearest, so these take more memory than others.
 pub(crate) const MAX_IN_ALTERNATIVES: u64 = 50_000;
 
+/// What a visit in an alternative takes: 49,000 of them took 85 MB.
+const ALTERNATIVE_BYTES: usize = 1_700;
+
 /// The maximum number of visits of a judgement that is quick. Those of most declarations are fewer. Even if each were a value
 /// that a plan compares with each other, they would take some milliseconds.
 const QUICK_VISITS: u64 = 400;
@@ -53,9 +56,13 @@ impl ResourceSchema {
 
 impl ResourceSchema {
     /// Returns how many checks judging these properties takes. What takes more than one declaration may, is not counted further.
-    pub fn checks_of(&self, properties: &Value) -> u64 {
+    pub fn checks_of(&self, properties: &Value) -> Checks {
         let mut visits = Visits::of_at_most(MAX_VISITS, self);
-        visits.of(self.document(), properties).told.min(MAX_VISITS)
+        let count = visits.of(self.document(), properties);
+        Checks {
+            all: count.told.min(MAX_VISITS),
+            in_alternatives: count.in_alternatives.min(MAX_IN_ALTERNATIVES),
+        }
     }
 
     /// Returns whether judging and planning with these values takes so little time that it needs no thread of its own: some
@@ -88,11 +95,31 @@ fn take_size(value: &Value, left: &mut usize) -> bool {
     json::children(value).all(|(_, child)| take_size(child, left))
 }
 
+/// How many checks a judgement takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checks {
+    /// All of them.
+    pub all: u64,
+    /// Those in alternatives, which take memory too: what is wrong with each is found before it is known which one is nearest.
+    pub in_alternatives: u64,
+}
+
+impl Checks {
+    /// Returns how many bytes the judgement takes for the time of it, besides the value.
+    pub fn bytes(self) -> usize {
+        usize::try_from(self.in_alternatives).map_or(usize::MAX, |checks| {
+            checks.saturating_mul(ALTERNATIVE_BYTES)
+        })
+    }
+}
+
 struct Visits<'a> {
     /// The number from which on it is only known that there are too many.
     most: u64,
     document: &'a Value,
     patterns: &'a Patterns,
+    /// How many scalars were visited by schemas that apply no others to them. They are not remembered.
+    scalars: u64,
     /// The visits below a schema and a value, by their addresses.
     known: HashMap<(*const Value, *const Value), Count>,
 }
@@ -152,6 +179,7 @@ impl<'a> Visits<'a> {
             most,
             document: schema.document(),
             patterns: schema.patterns(),
+            scalars: 0,
             known: HashMap::new(),
         }
     }
@@ -164,13 +192,17 @@ impl<'a> Visits<'a> {
         };
         let is_composed = value.is_object() || value.is_array();
         if !is_composed && !keywords.keys().any(|keyword| applies_schemas(keyword)) {
-            return Count::quick(looks(keywords, value));
+            self.scalars += 1;
+            return match self.scalars + self.known.len() as u64 > self.most {
+                true => Count::TOO_MANY,
+                false => Count::quick(looks(keywords, value)),
+            };
         }
         let pair = (std::ptr::from_ref(schema), std::ptr::from_ref(value));
         if let Some(known) = self.known.get(&pair) {
             return *known;
         }
-        if self.known.len() as u64 >= self.most {
+        if self.scalars + self.known.len() as u64 >= self.most {
             return Count::TOO_MANY;
         }
         self.known.insert(pair, Count::TOO_MANY);

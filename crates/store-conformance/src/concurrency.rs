@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tokio::task::JoinSet;
 use ucp_model::{OperationId, PlaneKind};
-use ucp_store::{Error, GroupUpdate, NewOperation, Precondition, SealedKey, TagsUpdate};
+use ucp_store::{Error, GroupUpdate, Limit, NewOperation, Precondition, SealedKey, TagsUpdate};
 
 use super::fixture::*;
 
@@ -61,10 +61,10 @@ pub async fn fifty_puts_of_one_target_come_to_one_operation(store: Engine) {
     let won = store.get_operation(won).await.unwrap().unwrap();
     let tracked = won.work.reference().cloned();
     let references = store
-        .list_references(&group("rg"), None, None, usize::MAX)
+        .list_references(&group("rg"), None, None, Limit::items(usize::MAX))
         .await
         .unwrap();
-    let found: Vec<_> = references.into_iter().map(|r| r.id).collect();
+    let found: Vec<_> = references.items.into_iter().map(|r| r.id).collect();
     assert_eq!(found, Vec::from_iter(tracked), "losers leave no reference");
 }
 
@@ -122,11 +122,11 @@ pub async fn two_ends_make_one_owner(store: Engine) {
     }
     tasks.join_all().await;
     let references = store
-        .list_references(&group("rg"), None, None, usize::MAX)
+        .list_references(&group("rg"), None, None, Limit::items(usize::MAX))
         .await
         .unwrap();
-    assert_eq!(references.len(), names.len());
-    assert_eq!(references.iter().filter(|r| r.owned).count(), 1);
+    assert_eq!(references.items.len(), names.len());
+    assert_eq!(references.items.iter().filter(|r| r.owned).count(), 1);
 }
 
 /// All replicas use the same digest key.

@@ -27,7 +27,7 @@ async fn target(store: &Engine, name: &str) -> RecordedTarget {
 }
 
 /// The basis of a look at a resource, for an alias.
-async fn basis(store: &Engine, name: &str, resource: &str) -> Basis {
+pub(super) async fn basis(store: &Engine, name: &str, resource: &str) -> Basis {
     let recorded = store.recorded_alias(&alias(name)).await.unwrap();
     Basis::new(recorded.reference.as_ref(), &target(store, resource).await)
 }

@@ -8,7 +8,7 @@ use ucp_model::operation::{Kind, Work};
 use ucp_model::{Ended, Failure, Identifier, Operation, OperationId, Reference, RoleAssignmentId};
 use ucp_store::{
     Adoption, AuditPlace, Basis, Claimed, Error, FinishOperation, GroupDeletion, GroupUpdate,
-    NewOperation, NewWork, OperationPage, OwnedPlace, Precondition, RecordedTarget,
+    Limit, NewOperation, NewWork, OperationPage, OwnedPlace, Precondition, RecordedTarget,
     ReferenceUpdate, SealedPlace, Status, TagsUpdate, rules,
 };
 
@@ -485,9 +485,10 @@ pub async fn a_finished_deletion_removes_the_group(store: Engine) {
     with_group(&store, "rg").await;
     assert!(
         store
-            .list_references(&group("rg"), None, None, usize::MAX)
+            .list_references(&group("rg"), None, None, Limit::items(usize::MAX))
             .await
             .unwrap()
+            .items
             .is_empty()
     );
 }

@@ -213,6 +213,8 @@ macro_rules! conformance {
                 a_group_keeps_its_first_casing
                 groups_are_listed_by_plane
                 references_are_listed_by_group
+                a_page_of_references_ends_by_bytes
+                outlines_are_listed_by_group
                 lists_are_read_by_page
                 an_unknown_group_or_operation_is_not_found
                 several_operations_are_read_at_once

@@ -14,7 +14,7 @@ use ucp_model::{
     LeftoverReason, NewLeftover, Operation, PlaneKind, Register, ResourceGroup, Scope, Timestamp,
 };
 use ucp_store::{
-    Claimed, FinishOperation, LeaseTerm, Memory, NewOperation, OperationPage, PlaceOrder,
+    Claimed, FinishOperation, LeaseTerm, Limit, Memory, NewOperation, OperationPage, PlaceOrder,
     Precondition, ReferenceUpdate, ServiceBroker as _, Status, Store,
 };
 
@@ -166,7 +166,7 @@ async fn play(store: &dyn Store, command: &Command) -> Reply {
             format!(
                 "{:?}",
                 store
-                    .list_references(&group(&name), None, None, usize::MAX)
+                    .list_references(&group(&name), None, None, Limit::items(usize::MAX))
                     .await
             )
         }

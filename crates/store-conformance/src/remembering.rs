@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use ucp_model::{
-    Baseline, Digest, GroupId, NewResourceGroup, Plane, PlaneId, PlaneKind, ReferenceId,
-    ResourceGroup, TypeName,
+    Baseline, Digest, GroupId, NewResourceGroup, Outline, Plane, PlaneId, PlaneKind, Reference,
+    ReferenceId, ResourceGroup, TypeName,
 };
-use ucp_store::{Error, FinishOperation, Precondition, SealedKey, Written};
+use ucp_store::{Error, FinishOperation, Limit, Precondition, SealedKey, Written};
 
+use super::deciding::basis;
 use super::fixture::*;
 
 /// What is written where there was nothing.
@@ -180,7 +181,7 @@ pub async fn references_are_listed_by_group(store: Engine) {
     with_group(&store, "rg").await;
     with_group(&store, "rg-2").await;
     refused!(
-        store.list_references(&group("rg-3"), None, None, usize::MAX),
+        store.list_references(&group("rg-3"), None, None, Limit::items(usize::MAX)),
         Error::NoSuchGroup
     );
     for (number, name) in [(1, "b"), (2, "É"), (3, "A"), (4, "z")] {
@@ -192,16 +193,15 @@ pub async fn references_are_listed_by_group(store: Engine) {
     accept(&store, elsewhere).await;
 
     let references = store
-        .list_references(&group("RG"), None, None, usize::MAX)
+        .list_references(&group("RG"), None, None, Limit::items(usize::MAX))
         .await
         .unwrap();
-    let aliases: Vec<&str> = references.iter().map(|r| r.id.alias.as_str()).collect();
-    assert_eq!(aliases, ["A", "b", "z", "É"]);
+    assert_eq!(aliases(&references.items), ["A", "b", "z", "É"]);
     let references = store
-        .list_references(&group("rg-2"), None, None, usize::MAX)
+        .list_references(&group("rg-2"), None, None, Limit::items(usize::MAX))
         .await
         .unwrap();
-    assert_eq!(references.len(), 1);
+    assert_eq!(references.items.len(), 1);
 }
 
 /// A page starts after a key, whether or not it exists, ends at its limit, and stays within its list.
@@ -280,12 +280,89 @@ pub async fn lists_are_read_by_page(store: Engine) {
         (Some(&other), Some(alias("x")), 9, vec![]),
     ] {
         let references = store
-            .list_references(&group("rg"), of_type, after.as_ref(), limit)
+            .list_references(&group("rg"), of_type, after.as_ref(), Limit::items(limit))
             .await
             .unwrap();
-        let found: Vec<&str> = references.iter().map(|one| one.id.alias.as_str()).collect();
-        assert_eq!(found, expected, "{of_type:?} after {after:?}");
+        assert_eq!(references.is_limited, references.items.len() == limit);
+        assert_eq!(
+            aliases(&references.items),
+            expected,
+            "{of_type:?} after {after:?}"
+        );
     }
+}
+
+fn aliases(references: &[Reference]) -> Vec<&str> {
+    let references = references.iter();
+    references.map(|one| one.id.alias.as_str()).collect()
+}
+
+/// A page of references ends with the one that reaches the limit in bytes, and has one at least.
+pub async fn a_page_of_references_ends_by_bytes(store: Engine) {
+    with_group(&store, "rg").await;
+    for (number, name, bytes) in [
+        (1, "a", 2_000),
+        (2, "b", 10_000),
+        (3, "c", 10),
+        (4, "d", 10),
+    ] {
+        let reference = map(&store, number, name, name, true).await;
+        let learned = Reference {
+            observed: Some(json!({ "Name": "x".repeat(bytes) })),
+            ..remembering(&reference, at(30))
+        };
+        let basis = basis(&store, name, name).await;
+        assert!(store.remember(&learned, &basis).await.unwrap());
+    }
+    let page = async |after: Option<&str>, items, bytes| {
+        let after = after.map(alias);
+        let limit = Limit { items, bytes };
+        let group = group("rg");
+        let page = store.list_references(&group, None, after.as_ref(), limit);
+        page.await.unwrap()
+    };
+    for (after, items, bytes, expected, is_limited) in [
+        (None, 9, 0, vec!["a"], true),
+        (None, 9, 1, vec!["a"], true),
+        (None, 9, 8_000, vec!["a", "b"], true),
+        (None, 1, 8_000, vec!["a"], true),
+        (None, 9, 50_000, vec!["a", "b", "c", "d"], false),
+        (None, 9, usize::MAX, vec!["a", "b", "c", "d"], false),
+        (None, 4, 50_000, vec!["a", "b", "c", "d"], true),
+        (Some("a"), 9, 8_000, vec!["b"], true),
+        (Some("b"), 9, 8_000, vec!["c", "d"], false),
+        (Some("d"), 9, 8_000, vec![], false),
+    ] {
+        let page = page(after, items, bytes).await;
+        let what = format!("{items} items and {bytes} bytes after {after:?}");
+        assert_eq!(aliases(&page.items), expected, "{what}");
+        assert_eq!(page.is_limited, is_limited, "{what}");
+        for found in &page.items {
+            assert_eq!(found, &reference(&store, &found.id.alias).await);
+        }
+    }
+}
+
+/// Outlines have all that references have, without what was declared and seen.
+pub async fn outlines_are_listed_by_group(store: Engine) {
+    let outlines = async || store.list_outlines(&group("rg")).await;
+    refused!(outlines(), Error::NoSuchGroup);
+    with_group(&store, "rg").await;
+    with_group(&store, "rg-1").await;
+    assert_eq!(outlines().await.unwrap(), []);
+    for (number, name) in [(1, "B"), (2, "a")] {
+        map(&store, number, name, name, true).await;
+    }
+    let elsewhere = with(put(3, "c"), |new| {
+        new.reference = Some(alias_in("rg-1", "c"));
+    });
+    accept(&store, elsewhere).await;
+    let expected = [reference(&store, "a").await, reference(&store, "B").await];
+    let expected = expected.map(|reference| {
+        assert!(reference.baseline.is_some());
+        Outline::of(reference)
+    });
+    assert_eq!(outlines().await.unwrap(), expected);
 }
 
 /// A missing group or operation is reported as such.

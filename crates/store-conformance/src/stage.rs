@@ -11,7 +11,7 @@ use ucp_model::{
     PlaneKind, RefactorId, Reference, ReferenceId, Register, RoleAssignmentId, Scope,
 };
 use ucp_store::{
-    Basis, Claimed, Error, NewOperation, RecordedAlias, RecordedTarget, RoleAssignment,
+    Basis, Claimed, Error, Limit, NewOperation, RecordedAlias, RecordedTarget, RoleAssignment,
     SealedPlace, Store, Stored,
 };
 
@@ -161,8 +161,10 @@ impl Stage {
     async fn references(&self) -> Result<Vec<Reference>, Error> {
         let group = self.group();
         let list = async || {
-            let references = self.store.list_references(&group, None, None, usize::MAX);
-            references.await
+            let references =
+                self.store
+                    .list_references(&group, None, None, Limit::items(usize::MAX));
+            Ok(references.await?.items)
         };
         told(list).await
     }

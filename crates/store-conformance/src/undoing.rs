@@ -6,7 +6,7 @@ use ucp_model::{
     GroupId, PlanPolicy, Refactor, RefactorContent, RefactorGroup, RefactorMove, RefactorStatus,
     Reference, ResourceGroup, Timestamp,
 };
-use ucp_store::{ApplyRefactor, Error, GroupUpdate, Precondition, ReferenceUpdate};
+use ucp_store::{ApplyRefactor, Error, GroupUpdate, Limit, Precondition, ReferenceUpdate};
 
 use super::emptying::recorded;
 use super::fixture::*;
@@ -44,8 +44,8 @@ async fn everything(store: &Engine) -> (Vec<ResourceGroup>, BTreeMap<String, Ref
     let mut groups = store.list_resource_groups("local", None, 99).await.unwrap();
     let mut references = BTreeMap::new();
     for group in &mut groups {
-        let listed = store.list_references(&group.id, None, None, 99);
-        for reference in listed.await.unwrap() {
+        let listed = store.list_references(&group.id, None, None, Limit::items(99));
+        for reference in listed.await.unwrap().items {
             let id = reference.id.to_string();
             let unwritten = Reference {
                 updated_at: Timestamp::default(),

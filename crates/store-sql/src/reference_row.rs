@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use ucp_model::{
-    GroupId, Identifier, InstanceId, Lineage, Operation, ProvisioningState, Reference, ReferenceId,
-    Scope, Timestamp,
+    GroupId, Identifier, InstanceId, Lineage, Operation, Outline, ProvisioningState, Reference,
+    ReferenceId, Scope, Timestamp,
 };
 use ucp_store::rules::Others;
-use ucp_store::{Basis, Cipher, Error, KeyRange, OwnedPlace, SealedPlace};
+use ucp_store::{Basis, Cipher, Error, KeyRange, Limit, OwnedPlace, Page, SealedPlace};
 
 use crate::busy::{ended_last_on, live_on};
 use crate::database::{Abort, Database, Row, Transaction, Value, page, statements, values};
@@ -33,6 +33,13 @@ macro_rules! plain_columns {
 }
 pub(crate) use {columns, plain_columns};
 
+/// How many bytes the others have.
+macro_rules! sealed_bytes {
+    () => {
+        "(COALESCE(OCTET_LENGTH(baseline), 0) + COALESCE(OCTET_LENGTH(observed), 0))"
+    };
+}
+
 statements! {
     /// A row that does not exist cannot be locked. Of two concurrent first puts of an alias the second waits here, and
     /// inserts nothing.
@@ -57,8 +64,13 @@ statements! {
     LOCK = ["SELECT ", columns!(), " FROM resource_references WHERE key = $1"] lock " FOR UPDATE";
     /// Rows of earlier versions have the lineage of their key.
     HAS_LINEAGE = ["SELECT key FROM resource_references WHERE COALESCE(lineage, key) = $1 AND key <> $2"];
-    LIST = ["SELECT ", columns!(), " FROM resource_references WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3"];
-    OF_GROUP = ["SELECT ", columns!(), " FROM resource_references WHERE group_key = $1 ORDER BY key"];
+    /// `bytes_until` has the bytes of what is sealed in the rows until this one. They are counted without being read.
+    LIST = ["SELECT * FROM (SELECT key, ", columns!(), ", CAST(SUM(", sealed_bytes!(), ") OVER (ORDER BY key
+            ROWS UNBOUNDED PRECEDING) AS BIGINT) AS bytes_until, ", sealed_bytes!(), " AS own_bytes
+            FROM resource_references WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3) AS listed
+        WHERE bytes_until - own_bytes < $4 ORDER BY listed.key"];
+    OF_GROUP = ["SELECT ", plain_columns!(), ", NULL AS baseline, NULL AS observed
+        FROM resource_references WHERE group_key = $1 ORDER BY key"];
     /// What comes after the last slash of a key is the alias. In the order in which everybody locks them.
     OF_INSTANCE = ["SELECT ", columns!(), " FROM resource_references WHERE "]
         postgres "strpos(split_part(key, '/', 10), ':') > 0
@@ -107,24 +119,45 @@ pub(crate) async fn get(database: &Database, id: &ReferenceId) -> Result<Option<
     rows.first().map(read).transpose()
 }
 
-/// Returns up to `limit` references with these keys, outside a transaction.
+/// Returns references with these keys up to a limit, outside a transaction.
 pub(crate) async fn list(
     database: &Database,
     keys: KeyRange,
-    limit: usize,
-) -> Result<Vec<Reference>, Error> {
-    let rows = database.read(LIST, page(keys, limit)).await?;
-    rows.iter().map(read).collect()
+    limit: Limit,
+) -> Result<Page<Reference>, Error> {
+    let most = i64::try_from(limit.bytes.max(1)).unwrap_or(i64::MAX);
+    let mut values = page(keys, limit.items);
+    values.extend(values![most]);
+    let rows = database.read(LIST, values).await?;
+    let bytes: i64 = match rows.last() {
+        Some(last) => last.get("bytes_until")?,
+        None => 0,
+    };
+    let items: Result<Vec<Reference>, Error> = rows.iter().map(read).collect();
+    Ok(Page {
+        items: items?,
+        is_limited: rows.len() == limit.items || bytes >= most,
+    })
 }
 
-/// Returns the references of a group, within a transaction that has the group locked.
+/// Returns the outlines of the references of a group, outside a transaction.
+pub(crate) async fn outlines(database: &Database, group: &GroupId) -> Result<Vec<Outline>, Error> {
+    let rows = database.read(OF_GROUP, values![group.key()]).await?;
+    rows.iter().map(outline).collect()
+}
+
+/// The same, within a transaction that has the group locked.
 pub(crate) async fn of_group(
     transaction: &mut Transaction,
     group: &GroupId,
-) -> Result<Vec<Reference>, Abort> {
+) -> Result<Vec<Outline>, Abort> {
     let rows = transaction.fetch(OF_GROUP, values![group.key()]).await?;
-    let references: Result<Vec<Reference>, Error> = rows.iter().map(read).collect();
-    Ok(references?)
+    let outlines: Result<Vec<Outline>, Error> = rows.iter().map(outline).collect();
+    Ok(outlines?)
+}
+
+fn outline(row: &Row) -> Result<Outline, Error> {
+    read(row).map(Outline::of)
 }
 
 /// Returns the references of a service instance and of its bindings, outside a transaction.

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use ucp_model::{
-    CorrelationId, GroupId, Identifier, ProvisioningState, Reference, ReferenceId, ResourceGroup,
-    Scope, Target, Timestamp, TypeName,
+    CorrelationId, GroupId, Identifier, Outline, ProvisioningState, Reference, ReferenceId,
+    ResourceGroup, Scope, Target, Timestamp, TypeName,
 };
 use ucp_store::{
-    Adoption, Basis, Error, Event, Forgotten, RecordedAlias, RecordedTarget, ReferenceUpdate,
-    References, Release, reference_keys, rules,
+    Adoption, Basis, Error, Event, Forgotten, Limit, Page, RecordedAlias, RecordedTarget,
+    ReferenceUpdate, References, Release, reference_keys, rules,
 };
 
 use crate::busy::{ended_last_on, live_on};
@@ -73,11 +73,16 @@ impl References for Sql {
         group: &GroupId,
         type_name: Option<&TypeName>,
         after: Option<&ReferenceId>,
-        limit: usize,
-    ) -> Result<Vec<Reference>, Error> {
+        limit: Limit,
+    ) -> Result<Page<Reference>, Error> {
         groups::get(&self.database, group).await?;
         let keys = reference_keys(group, type_name, after);
         reference_row::list(&self.database, keys, limit).await
+    }
+
+    async fn list_outlines(&self, group: &GroupId) -> Result<Vec<Outline>, Error> {
+        groups::get(&self.database, group).await?;
+        reference_row::outlines(&self.database, group).await
     }
 
     async fn accounted_for(

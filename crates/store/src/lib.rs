@@ -56,7 +56,9 @@ pub use precondition::{Precondition, Tags, Written};
 pub use rates::{Ask, LONGEST_WAIT, Pace, Rates};
 pub use recorded::{Adoption, Basis, NewLook, RecordedAlias, RecordedTarget};
 pub use refactors::{ApplyRefactor, Brought, REFACTORS_MAX, Refactors, refactor_place};
-pub use references::{Forgotten, ReferenceUpdate, References, Release, reference_keys};
+pub use references::{
+    Forgotten, Limit, Page, ReferenceUpdate, References, Release, reference_keys,
+};
 pub use role_assignments::{
     NewRoleAssignment, RoleAssignment, RoleAssignments, role_assignment_keys,
 };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use ucp_model::{
-    CorrelationId, GroupId, Identifier, Reference, ReferenceId, Scope, Timestamp, TypeName,
+    CorrelationId, GroupId, Identifier, Outline, Reference, ReferenceId, Scope, Timestamp, TypeName,
 };
 
 use crate::{Adoption, Basis, Error, Event, KeyRange, RecordedAlias};
@@ -20,6 +20,34 @@ pub fn reference_keys(
         None => format!("{}/providers", group.key()),
     };
     KeyRange::below(&parent, after.map(ReferenceId::key))
+}
+
+/// How much of a list is read at once, whichever ends first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// So many items.
+    pub items: usize,
+    /// So many bytes of what is sealed in them, as it is stored. The last item may have more, and the first is always read.
+    pub bytes: usize,
+}
+
+impl Limit {
+    /// So many items, of whatever size.
+    pub fn items(items: usize) -> Self {
+        Self {
+            items,
+            bytes: usize::MAX,
+        }
+    }
+}
+
+/// The beginning of the rest of a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Page<T> {
+    /// The items.
+    pub items: Vec<T>,
+    /// Whether the limit has ended it. Then there may be more.
+    pub is_limited: bool,
 }
 
 /// The result of forgetting a reference.
@@ -69,7 +97,7 @@ pub trait References: Send + Sync {
     /// Returns what is recorded of an alias, read at one moment. [`Error::NoSuchGroup`] if its group does not exist.
     async fn recorded_alias(&self, id: &ReferenceId) -> Result<RecordedAlias, Error>;
 
-    /// Returns up to `limit` references of a group in the order of their keys, or only those of `type_name`, if given.
+    /// Returns references of a group up to a limit, in the order of their keys, or only those of `type_name`, if given.
     /// They start after the key of `after`, which need not exist any more. [`Error::NoSuchGroup`] if there is no such
     /// group.
     async fn list_references(
@@ -77,8 +105,12 @@ pub trait References: Send + Sync {
         group: &GroupId,
         type_name: Option<&TypeName>,
         after: Option<&ReferenceId>,
-        limit: usize,
-    ) -> Result<Vec<Reference>, Error>;
+        limit: Limit,
+    ) -> Result<Page<Reference>, Error>;
+
+    /// Returns the outlines of all references of a group, in the order of their keys. [`Error::NoSuchGroup`] if there is no such
+    /// group.
+    async fn list_outlines(&self, group: &GroupId) -> Result<Vec<Outline>, Error>;
 
     /// Returns those of the resources of a type that are accounted for: a reference of any group stands for them, or the
     /// register of leftovers has them. `identifiers` are as AWS spells them.

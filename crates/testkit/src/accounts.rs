@@ -10,7 +10,7 @@ use ucp_model::{
 };
 use ucp_simulator::faults::Effect;
 use ucp_simulator::{Action, LogEntry, ResourceSnapshot};
-use ucp_store::Error;
+use ucp_store::{Error, Limit};
 
 use crate::World;
 use crate::place::{ACCOUNT, REGION};
@@ -170,11 +170,13 @@ impl World {
     pub(crate) async fn references_of(&self, groups: &[GroupId]) -> Vec<Reference> {
         let mut all = Vec::new();
         for group in groups {
-            let listed = self.store.list_references(group, None, None, usize::MAX);
+            let listed = self
+                .store
+                .list_references(group, None, None, Limit::items(usize::MAX));
             match listed.await {
                 // It was deleted meanwhile.
                 Err(Error::NoSuchGroup) => {}
-                listed => all.extend(listed.expect("the store answers")),
+                listed => all.extend(listed.expect("the store answers").items),
             }
         }
         all

@@ -161,6 +161,11 @@ impl World {
         reply
     }
 
+    /// Returns the room of a caller for what requests work with, as if another one of them were under way.
+    pub fn room_of(&self, caller: &str) -> ucp_app::Room {
+        self.node.broker_parts.work.room(&caller.into())
+    }
+
     /// Starts the service broker anew after edits of its files: the name of a file, a text in it, and what stands there
     /// instead.
     pub fn offer(&self, edits: &[(&str, &str, &str)]) {

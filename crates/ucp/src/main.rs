@@ -41,9 +41,14 @@ mod wrong;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use mimalloc::MiMalloc;
 
 use crate::cli::{Cli, Command};
 use crate::telemetry::Format;
+
+/// Large requests come and go. Their memory is given back, whichever thread has worked on them.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// The default log filter of commands that write to a terminal.
 const QUIET: &str = "warn";

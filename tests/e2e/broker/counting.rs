@@ -133,6 +133,61 @@ async fn too_many_changes_of_a_platform_are_refused(kind: StoreKind) {
     world.finish().await;
 }
 
+/// Orders have their part of the memory that all requests work with, and each platform its own.
+#[tokio::test(start_paused = true)]
+async fn a_platform_has_only_so_much_under_way() {
+    let world = World::builder().build().await;
+    let put = async |platform: &str| {
+        let path = format!("{}?accepts_incomplete=true", at(&format!("of-{platform}")));
+        ask_as(
+            &world,
+            platform,
+            "PUT",
+            &path,
+            &order(BUCKET, DEV, json!({})),
+        )
+        .await
+    };
+    let held = world.room_of("broker:cf");
+    held.enter(usize::MAX).await.unwrap();
+    let reply = put("cf").await;
+    refused(&reply, 429, "TooManyRequests");
+    assert_eq!(reply.header("retry-after"), Some("1"));
+    assert!(reply.text.contains("your requests"), "{}", reply.text);
+    // What has no body is served, and so is another platform.
+    get(&world, "/v2/catalog").await.expect(200);
+    put("k8s").await.expect(202);
+    drop(held);
+    put("cf").await.expect(202);
+    world.settle().await;
+    world.finish().await;
+}
+
+/// It is not known to which host a request goes that says two, or a user.
+#[tokio::test]
+async fn a_request_to_no_host_is_refused_everywhere() {
+    let world = World::builder().build().await;
+    let send = async |path: &str, hosts: &[&str]| {
+        let request = hosts.iter().fold(Request::get(path), |request, host| {
+            request.header("host", *host)
+        });
+        let request = headers("cf")
+            .into_iter()
+            .fold(request, |request, (name, value)| {
+                request.header(name, value)
+            });
+        world.send(request.body(Body::empty()).unwrap()).await
+    };
+    for path in ["/v2/catalog", "/healthz", "/readyz"] {
+        for hosts in [&["localhost", "localhost"][..], &["me@localhost"]] {
+            let reply = send(path, hosts).await.expect(400);
+            assert!(reply.text.contains("BadRequest"), "{path}: {}", reply.text);
+        }
+        send(path, &["anything.example"]).await.expect(200);
+    }
+    world.finish().await;
+}
+
 #[apply(on_every_store)]
 async fn requests_of_platforms_are_measured(world: &World) {
     begin(world, "PUT", &at("one"), &order(BUCKET, DEV, json!({}))).await;

@@ -17,6 +17,8 @@ use super::{ACCOUNT, Over, SETTLING, is_over_within};
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a connection is held.
 const HELD: Duration = Duration::from_secs(12);
+/// The last part of the address of hostile clients.
+const FROM: u8 = 2;
 const SLOW_READERS: usize = 200;
 const HALF_REQUESTS: usize = 150;
 /// The length of a long body.
@@ -83,7 +85,7 @@ impl Attackers {
                     let mut attacks = Attacks::default();
                     let mut number = round * NUMBERS + client;
                     while !is_over_within(&mut over, pause).await {
-                        let sent = timeout(PATIENCE, request(number).send(address)).await;
+                        let sent = timeout(PATIENCE, request(number).send(address, FROM)).await;
                         let status = sent.ok().and_then(Result::ok);
                         let outcome = status.unwrap_or_else(|| "no reply".to_owned());
                         attacks.note(what, outcome);
@@ -106,9 +108,9 @@ impl Attackers {
     }
 }
 
-async fn connect(address: SocketAddr) -> std::io::Result<TcpStream> {
+async fn connect(address: SocketAddr, from: u8) -> std::io::Result<TcpStream> {
     let socket = TcpSocket::new_v4()?;
-    socket.bind("127.0.0.2:0".parse().expect("an address of loopback"))?;
+    socket.bind(SocketAddr::from(([127, 0, 0, from], 0)))?;
     socket.connect(address).await
 }
 
@@ -132,7 +134,7 @@ async fn holding(address: SocketAddr, number: usize, mut over: Over) -> Attacks 
     let mut pause = SETTLING * u32::try_from(number % 100).unwrap_or(0) / 100;
     while !is_over_within(&mut over, pause).await {
         let held = async {
-            let mut stream = connect(address).await?;
+            let mut stream = connect(address, FROM).await?;
             stream.write_all(head.as_bytes()).await?;
             Ok::<_, std::io::Error>(stream)
         };
@@ -153,14 +155,14 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// Returns the status of the reply.
-    pub(super) async fn send(&self, address: SocketAddr) -> std::io::Result<String> {
+    /// Sends it from an address of loopback, the last part of which is given. Returns the status of the reply.
+    pub(super) async fn send(&self, address: SocketAddr, from: u8) -> std::io::Result<String> {
         let Self { method, path, body } = self;
         let length = body.len();
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
         );
-        let mut stream = connect(address).await?;
+        let mut stream = connect(address, from).await?;
         stream.write_all(head.as_bytes()).await?;
         // Who is refused at once may find the connection closed, and the reply all the same.
         let written = stream.write_all(body.as_bytes()).await;

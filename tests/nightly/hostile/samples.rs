@@ -4,6 +4,7 @@ use std::fmt;
 use std::fs;
 use std::time::Duration;
 
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -127,16 +128,26 @@ impl fmt::Display for Samples {
     }
 }
 
+/// Keeps this thread on the last processor that it may run on.
+fn stay_on_one_processor() {
+    let may_run_on = sched_getaffinity(None).expect("the processors of this thread");
+    let last = (0..CpuSet::MAX_CPU).rfind(|processor| may_run_on.is_set(*processor));
+    let mut one = CpuSet::new();
+    one.set(last.expect("a processor"));
+    sched_setaffinity(None, &one).expect("this thread may stay there");
+}
+
 /// How long probes took. One that was not answered took as long as it was waited for.
 #[derive(Default)]
 pub(super) struct Probes(Vec<Duration>);
 
 impl Probes {
-    /// Probes until it is over.
+    /// Probes until it is over, by a thread that does nothing else and stays on one processor: what it measures is not how long it
+    /// waits for those who attack.
     pub(super) fn of(url: &str, over: &Over) -> Measuring<Self> {
         let client = Client::new(url, ACCOUNT);
         let mut over = over.clone();
-        Measuring(tokio::spawn(async move {
+        let probing = async move {
             let mut took = Vec::new();
             while !is_over_within(&mut over, EVERY).await {
                 for path in ["/healthz", "/readyz"] {
@@ -147,6 +158,12 @@ impl Probes {
                 }
             }
             Self(took)
+        };
+        Measuring(tokio::task::spawn_blocking(|| {
+            stay_on_one_processor();
+            let mut runtime = tokio::runtime::Builder::new_current_thread();
+            let runtime = runtime.enable_all().build().expect("a runtime");
+            runtime.block_on(probing)
         }))
     }
 

@@ -85,7 +85,7 @@ async fn review(
     body: JsonObject,
 ) -> Result<Json<PlanBody>, Problem> {
     let id = plan_id(path)?;
-    let request = body.read_without_plan::<PlanReviewRequest>()?;
+    let request = body.read_without_plan::<PlanReviewRequest>().await?;
     if let Some(objection) = request.objection() {
         return Err(Problem::bad_request(objection));
     }

@@ -196,7 +196,7 @@ async fn apply_refactor(
     body: JsonObject,
 ) -> Result<Json<RefactorBody>, Problem> {
     let id = refactor_id(&path)?;
-    let seen = body.read_without_plan::<SeenRefactor>()?.fingerprint;
+    let seen = body.read_without_plan::<SeenRefactor>().await?.fingerprint;
     let (plane, caller) = (&path.plane, &context.caller);
     let applied = api.app.apply_refactor(plane, id, seen.as_deref(), caller);
     Ok(Json(Box::pin(applied).await?.into()))
@@ -218,7 +218,7 @@ async fn undo_refactor(
     body: JsonObject,
 ) -> Result<Json<RefactorBody>, Problem> {
     let id = refactor_id(&path)?;
-    let seen = body.read_without_plan::<SeenRefactor>()?.fingerprint;
+    let seen = body.read_without_plan::<SeenRefactor>().await?.fingerprint;
     let (plane, caller) = (&path.plane, &context.caller);
     let undone = api.app.undo_refactor(plane, id, seen.as_deref(), caller);
     Ok(Json(Box::pin(undone).await?.into()))

@@ -92,7 +92,7 @@ async fn update_reference(
     body: JsonObject,
 ) -> Result<Json<ReferenceBody>, Problem> {
     let id = path.id()?;
-    let update = body.read::<UpdateReference>()?.update()?;
+    let update = body.read::<UpdateReference>().await?.update()?;
     let reference = api.app.update_reference(&id, update, &context.caller);
     Ok(Json(reference.await?.into()))
 }

@@ -174,7 +174,7 @@ async fn delete_resource_group_as_said(
     body: JsonObject,
 ) -> Result<Response, Problem> {
     let (id, condition) = (path.id()?, conditions.into());
-    let on_shared = body.read_without_plan::<DeleteGroup>()?.on_shared();
+    let on_shared = body.read_without_plan::<DeleteGroup>().await?.on_shared();
     let reply = |given_up: &[Warning]| Json(DeletedGroup::of(given_up)).into_response();
     deleted(&api, &id, &condition, on_shared, &context, reply).await
 }
@@ -215,7 +215,10 @@ async fn import_resource_group_resources(
     body: JsonObject,
 ) -> Result<Response, Problem> {
     let id = path.id()?;
-    let items = body.read_without_plan::<ImportGroupRequest>()?.items(&id);
+    let items = body
+        .read_without_plan::<ImportGroupRequest>()
+        .await?
+        .items(&id);
     rated::count_members(&api, &context, uri.path(), Effect::Write, items.len())?;
     let operation = api
         .app

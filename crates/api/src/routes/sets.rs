@@ -50,9 +50,11 @@ async fn apply_resource_group(
     body: JsonObject,
 ) -> Result<Response, Problem> {
     let id = path.id()?;
-    let request = body.read::<SetRequest>()?;
+    let aside = body.1.clone();
+    let request = body.read::<SetRequest>().await?;
     rated::count_members(&api, &context, uri.path(), Effect::Write, request.count())?;
-    let set = request.apply(&id)?;
+    let of = id.clone();
+    let set = aside.run(move || request.apply(&of)).await??;
     let caller = &context.caller;
     let admit = |more| rated::count_more(&api, &caller.name, uri.path(), Effect::Write, more);
     Ok(match api.app.apply_set(&id, set, caller, admit).await? {
@@ -83,9 +85,11 @@ async fn validate_resource_group(
     body: JsonObject,
 ) -> Result<Json<Valid>, Problem> {
     let id = path.id()?;
-    let request = body.read_without_plan::<SetRequest>()?;
+    let aside = body.1.clone();
+    let request = body.read_without_plan::<SetRequest>().await?;
     rated::count_members(&api, &context, uri.path(), Effect::AwsRead, request.count())?;
-    let set = request.set(&id)?;
+    let of = id.clone();
+    let set = aside.run(move || request.set(&of)).await??;
     api.app.validate_set(&id, set, &context.caller).await?;
     Ok(Json(Valid::SUCCEEDED))
 }
@@ -109,9 +113,11 @@ async fn what_if_resource_group(
 ) -> Result<Json<WhatIfResult>, Problem> {
     let id = path.id()?;
     let settings = what_if_settings(&mut body)?;
-    let request = body.read_without_plan::<SetRequest>()?;
+    let aside = body.1.clone();
+    let request = body.read_without_plan::<SetRequest>().await?;
     rated::count_members(&api, &context, uri.path(), Effect::AwsRead, request.count())?;
-    let set = request.set(&id)?;
+    let of = id.clone();
+    let set = aside.run(move || request.set(&of)).await??;
     let caller = &context.caller.name;
     let admit = |more| rated::count_more(&api, caller, uri.path(), Effect::AwsRead, more);
     let what_if = api

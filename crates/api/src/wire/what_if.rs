@@ -18,6 +18,7 @@ use super::sets::SetRequest;
 use super::track_records::TrackRecordBody;
 use super::warning::WarningBody;
 use crate::json::JsonObject;
+use crate::members;
 use crate::problem::Problem;
 
 const SETTINGS: &str = "whatIfSettings";
@@ -140,7 +141,7 @@ enum ResultFormat {
 
 /// Takes the settings out of a body.
 pub(crate) fn settings(body: &mut JsonObject) -> Result<WhatIfSettings, Problem> {
-    let JsonObject(members) = body;
+    let JsonObject(members, _) = body;
     let Some(settings) = members.shift_remove(SETTINGS).filter(|it| !it.is_null()) else {
         return Ok(WhatIfSettings::default());
     };
@@ -150,7 +151,8 @@ pub(crate) fn settings(body: &mut JsonObject) -> Result<WhatIfSettings, Problem>
         settings: WhatIfSettings,
     }
     let body = Map::from_iter([(SETTINGS.to_owned(), settings)]);
-    Ok(JsonObject(body).read::<Taken>()?.settings)
+    let taken: Taken = members::read(&Value::Object(body))?;
+    Ok(taken.settings)
 }
 
 /// What would be done.

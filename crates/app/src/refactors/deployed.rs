@@ -10,14 +10,19 @@ use ucp_model::{
 };
 use ucp_refactor::{Deployed, LastSecrets, RESOURCES_MAX};
 use ucp_schema::{Classes, ResourceSchema};
+use ucp_store::Limit;
 
 use crate::intake::no_such_group;
+use crate::listed::PAGE_MAX_BYTES;
 use crate::{App, Rejection};
 
 /// How much is compared of what is known of the resources in the named groups: last declarations and models, as JSON.
 pub(crate) const DEPLOYED_MAX_BYTES: usize = 64 << 20;
 /// How many references are read at once.
-const PAGE: usize = 200;
+const PAGE: Limit = Limit {
+    items: 200,
+    bytes: PAGE_MAX_BYTES,
+};
 
 impl App {
     /// Returns the references of groups. One more than may be compared, if there are so many.
@@ -35,15 +40,14 @@ impl App {
                     Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(&group.id)),
                     other => other?,
                 };
-                let is_last = page.len() < PAGE;
-                after = page.last().map(|last| last.id.clone());
-                bytes += page.iter().map(known_bytes).sum::<usize>();
+                after = page.items.last().map(|last| last.id.clone());
+                bytes += page.items.iter().map(known_bytes).sum::<usize>();
                 judge_known(bytes)?;
-                deployed.extend(page);
+                deployed.extend(page.items);
                 if deployed.len() > RESOURCES_MAX {
                     return Ok(deployed);
                 }
-                if is_last {
+                if !page.is_limited {
                     break;
                 }
             }

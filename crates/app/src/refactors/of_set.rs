@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use ucp_access::Right;
 use ucp_model::operation::group::Application;
 use ucp_model::{
-    ErrorCode, Failure, GroupId, OperationId, RefactorContent, RefactorEnvironment,
-    RefactorHistory, RefactorId, RefactorMove, Reference, Scope,
+    ErrorCode, Failure, GroupId, OperationId, Outline, RefactorContent, RefactorEnvironment,
+    RefactorHistory, RefactorId, RefactorMove, Scope,
 };
 use ucp_refactor::Reason;
 use ucp_store::ApplyRefactor;
@@ -30,19 +30,15 @@ impl App {
         if moved.is_empty() {
             return Ok(None);
         }
-        let references = self
-            .parts
-            .store
-            .list_references(group, None, None, usize::MAX);
-        let references = references.await?.into_iter();
-        let references: BTreeMap<String, Reference> =
+        let references = self.parts.store.list_outlines(group).await?.into_iter();
+        let references: BTreeMap<String, Outline> =
             references.map(|it| (it.id.key(), it)).collect();
         let mut moves = Vec::with_capacity(moved.len());
         let mut scopes: BTreeMap<&Scope, usize> = BTreeMap::new();
         for (from, member) in moved {
             let reference = references.get(&from.reference.key());
             let is_as_judged =
-                |it: &&Reference| it.lineage == from.lineage && it.identifier == from.identifier;
+                |it: &&Outline| it.lineage == from.lineage && it.identifier == from.identifier;
             let reference = reference
                 .filter(is_as_judged)
                 .ok_or_else(changed_meanwhile)?;

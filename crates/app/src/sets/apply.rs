@@ -1,4 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 
 use serde_json::Value;
 use tokio::time::Instant;
@@ -186,15 +187,14 @@ impl App {
             (from.unwrap_or_else(|| to.clone()), to)
         });
         let giving: BTreeMap<String, String> = giving.collect();
-        let references = self
-            .parts
-            .store
-            .list_references(group, None, None, usize::MAX);
-        let references = match references.await {
+        if giving.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let references = match self.parts.store.list_outlines(group).await {
             Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
             other => other?,
         };
-        let references = references.iter();
+        let references = references.iter().map(Deref::deref);
         let given_up = references.filter(|reference| giving.contains_key(&reference.id.key()));
         let heirs = self.heirs(given_up, &going, caller).await?.into_iter();
         let heirs = heirs.filter_map(|(from, heir)| Some((giving.get(&from)?.clone(), heir)));

@@ -9,6 +9,7 @@ use ucp_model::{Failure, Identifier, ResourceGroup, Scope};
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
 use ucp_set::with_unknown;
 
+use crate::Room;
 use crate::declaring::{NOT_VALID, create_judge};
 use crate::{App, PutResource, Rejection};
 
@@ -49,6 +50,36 @@ impl App {
     }
 }
 
+/// What a set may still take while it is judged.
+pub(super) struct Left {
+    pub(super) checks: u64,
+    /// What the largest judgement has taken. One after the other is made.
+    bytes: usize,
+    taken: Option<Room>,
+    room: Room,
+}
+
+impl Left {
+    pub(super) fn of(room: &Room) -> Self {
+        Self {
+            checks: SET_CHECKS_MAX,
+            bytes: 0,
+            taken: None,
+            room: room.clone(),
+        }
+    }
+
+    fn take_room(&mut self, bytes: usize) -> Result<(), Rejection> {
+        if bytes > self.bytes {
+            // What the one before has taken is given back first.
+            self.taken = None;
+            self.taken = Some(self.room.aside(bytes)?);
+            self.bytes = bytes;
+        }
+        Ok(())
+    }
+}
+
 /// A put that is not judged yet.
 pub(super) struct DraftPut {
     /// With unknown values.
@@ -66,9 +97,10 @@ impl DraftPut {
     }
 
     /// Returns the identifier that it declares, and takes the checks that it needs from those that are `left` for its set.
-    pub(super) fn judge_within(self, left: &mut u64) -> Result<Option<Identifier>, Rejection> {
+    pub(super) fn judge_within(self, left: &mut Left) -> Result<Option<Identifier>, Rejection> {
         let checks = self.schema.checks_of(&self.properties);
-        *left = left.checked_sub(checks).ok_or_else(|| {
+        left.take_room(checks.bytes())?;
+        left.checks = left.checks.checked_sub(checks.all).ok_or_else(|| {
             let message = format!(
                 "The set would take more than {SET_CHECKS_MAX} checks with this resource. Declare less, or use several sets."
             );
@@ -130,13 +162,18 @@ mod tests {
 
     #[test]
     fn a_set_takes_only_so_many_checks() {
-        let mut left = SET_CHECKS_MAX;
+        let with = |checks| Left {
+            checks,
+            ..Left::of(&Room::default())
+        };
+        let mut left = Left::of(&Room::default());
         assert!(draft().judge_within(&mut left).is_ok());
-        let mut all = SET_CHECKS_MAX - left;
+        let all = SET_CHECKS_MAX - left.checks;
         assert!(all > 0);
-        let mut one_less = all - 1;
-        assert!(draft().judge_within(&mut all).is_ok());
-        assert_eq!(all, 0);
+        let mut just_enough = with(all);
+        assert!(draft().judge_within(&mut just_enough).is_ok());
+        assert_eq!(just_enough.checks, 0);
+        let mut one_less = with(all - 1);
         let refused = draft().judge_within(&mut one_less);
         let is_told = |failure: &Failure| failure.code.as_str() == "TooMany";
         assert!(matches!(refused, Err(Rejection::Invalid(failure)) if is_told(&failure)));

@@ -17,7 +17,7 @@ use ucp_set::{
     Draft, Goal, Linked, LinkedMember, MEMBERS_MAX, Member, OUTSIDE_MAX, Outside, Set, links,
 };
 
-use super::drafts::{DraftPut, SET_CHECKS_MAX};
+use super::drafts::{DraftPut, Left};
 use super::moving::moved;
 use super::obstacle::placed;
 use super::{DeclaredSet, Given, Mode, SetGoal, SetMember};
@@ -169,17 +169,7 @@ impl App {
         if let Some(deletion) = group.body.deletion {
             return Err(self.busy(deletion).await);
         }
-        let recorded = self
-            .parts
-            .store
-            .list_references(&group.id, None, None, usize::MAX);
-        let recorded = match recorded.await {
-            Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(&group.id)),
-            other => other?,
-        };
-        let observed = recorded.iter().filter_map(|it| it.observed.as_ref());
-        let observed: usize = observed.map(json::length).sum();
-        caller.room.take(observed)?;
+        let recorded = self.all_references(&group.id, &caller.room).await?;
         self.judged_set_in(group, set, recorded, caller, purpose)
             .await
     }
@@ -278,7 +268,7 @@ impl App {
             drafts.push((index, drafted));
         }
         let mut judged: Vec<Option<JudgedMember>> = Vec::with_capacity(drafts.len());
-        for (index, found) in self.judged_members(drafts).await? {
+        for (index, found) in self.judged_members(drafts, caller).await? {
             match found {
                 Ok(member) => judged.push(Some(JudgedMember {
                     moved_from: moved.remove(&index),
@@ -429,14 +419,16 @@ impl App {
     async fn judged_members(
         &self,
         drafts: Vec<(usize, Result<DraftedMember, Rejection>)>,
+        caller: &Caller,
     ) -> Result<Vec<(usize, Result<JudgedMember, Rejection>)>, Rejection> {
         let is_quick = |(_, drafted): &(usize, Result<DraftedMember, Rejection>)| match drafted {
             Ok(DraftedMember { draft, .. }) => draft.as_ref().is_none_or(DraftPut::is_quick),
             Err(_) => true,
         };
         let are_quick = drafts.len() <= QUICK_MEMBERS && drafts.iter().all(is_quick);
+        let room = caller.room.clone();
         let judge = move || {
-            let mut left = SET_CHECKS_MAX;
+            let mut left = Left::of(&room);
             let drafts = drafts.into_iter();
             let judged = drafts.map(|(index, drafted)| {
                 let judged = drafted.and_then(|drafted| drafted.judge(&mut left));
@@ -513,7 +505,7 @@ struct DraftedMember {
 
 impl DraftedMember {
     /// Judges it, and takes the checks that it needs from those that are `left` for the set.
-    fn judge(self, left: &mut u64) -> Result<JudgedMember, Rejection> {
+    fn judge(self, left: &mut Left) -> Result<JudgedMember, Rejection> {
         let Self { mut member, draft } = self;
         if let Some(draft) = draft {
             member.declared = draft.judge_within(left)?;

@@ -6,6 +6,7 @@ mod judging;
 mod moving;
 mod obstacle;
 mod planned;
+mod recorded;
 mod seen;
 mod what_if;
 

@@ -7,13 +7,14 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_model::operation::{OnShared, ResourceWork};
-use ucp_model::{Failure, GroupId, Identifier, Reference, ReferenceId, Target, json, pointer};
+use ucp_model::{Failure, GroupId, Identifier, Reference, ReferenceId, Target, pointer};
 use ucp_set::{Link, Referred, links, resolve};
 use ucp_store::rules::takes_away;
 
 use super::judging::{JudgedGoal, JudgedMember};
 use super::obstacle::{Obstacle, placed, refused_elsewhere};
 use crate::declaring::Purpose;
+use crate::in_flight::taken_by;
 use crate::looking::Outlook;
 use crate::put::Prospect;
 use crate::settling::Nothing;
@@ -22,6 +23,8 @@ use crate::{App, Caller, PutResource, Rejection, Room};
 
 /// How many members a request looks at at once.
 pub(super) const LOOKS_AT_ONCE: usize = 16;
+/// How often values that are referred to are in memory while a set is planned, each time where it is put in.
+const REFERRED_COPIES: usize = 4;
 
 /// A resource that is as declared, or that is referred to.
 #[derive(Clone, Debug)]
@@ -69,7 +72,7 @@ impl App {
         let mut seen = self
             .outside(members, outputs, deadline, &caller.room)
             .await?;
-        judge_referred(members, recorded, &seen)?;
+        judge_referred(members, recorded, &seen, &caller.room)?;
         let mut referred = Referred::default();
         let mut refused = BTreeMap::new();
         let mut taken = BTreeMap::new();
@@ -286,7 +289,7 @@ impl App {
                 None => return Ok(seen),
                 Some((key, read)) => {
                     if let Some(found) = read? {
-                        room.take(json::length(&found.live))?;
+                        room.take(found.live.as_ref().map_or(0, taken_by))?;
                         seen.insert(key, found);
                     }
                 }
@@ -337,11 +340,12 @@ impl App {
 }
 
 /// Refuses a set whose members would take too much of what they refer to: of what is outside as it was seen, and of each other as
-/// they are declared, or else as they are stored.
-fn judge_referred(
+/// they are declared, or else as they are stored. Takes room for it.
+pub(super) fn judge_referred(
     members: &[JudgedMember],
     recorded: &BTreeMap<String, Reference>,
     seen: &AllSeen,
+    room: &Room,
 ) -> Result<(), Rejection> {
     let puts = members.iter().filter_map(|member| match &member.goal {
         JudgedGoal::Put(put) => Some((member.reference.key(), &put.properties)),
@@ -366,7 +370,7 @@ fn judge_referred(
     for member in members {
         member.take_referred(&mut referred, value_of)?;
     }
-    Ok(())
+    room.take(referred.bytes().saturating_mul(REFERRED_COPIES))
 }
 
 impl JudgedMember {

@@ -19,7 +19,7 @@ use super::DeclaredSet;
 use super::apply::applied;
 use super::judging::{JudgedGoal, JudgedMember, JudgedSet};
 use super::obstacle::{Obstacle, placed};
-use super::seen::LOOKS_AT_ONCE;
+use super::seen::{LOOKS_AT_ONCE, judge_referred};
 use crate::declaring::Purpose;
 use crate::kept_plans::Prepared;
 use crate::plan_in_hand::DeclaredPlan;
@@ -117,6 +117,7 @@ impl App {
         let outside = self
             .outside(&members, &Value::Null, deadline, &caller.room)
             .await?;
+        judge_referred(&members, &recorded, &outside, &caller.room)?;
         let missing = foreseen.outside().filter(|key| !outside.contains_key(*key));
         foreseen.missing = missing.cloned().collect();
         for (key, seen) in outside {

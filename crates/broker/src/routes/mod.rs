@@ -50,7 +50,7 @@ impl FromRequestParts<Arc<Broker>> for Context {
                 verdict_wait: Duration::ZERO,
                 group_delete_wait: Duration::ZERO,
                 recipient: Recipient::default(),
-                room: Room::default(),
+                room: parts.extensions.get::<Room>().cloned().unwrap_or_default(),
             },
             account: Arc::clone(account),
             person: parts

@@ -374,7 +374,7 @@ pub(super) fn samples() -> BTreeMap<&'static str, (Vec<Value>, u64)> {
         ),
         (
             "reference_row::LIST",
-            (values!["reference-2", "reference-3", limit], PAGE),
+            (values!["reference-2", "reference-3", limit, i64::MAX], PAGE),
         ),
         ("reference_row::OF_GROUP", (values!["group-200"], IN_GROUP)),
         ("reference_row::COUNT", (values!["group-200"], IN_GROUP)),

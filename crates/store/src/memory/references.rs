@@ -2,15 +2,15 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use ucp_model::{
-    CorrelationId, GroupId, Identifier, Leftover, Lineage, ProvisioningState, Reference,
-    ReferenceId, Scope, Target, Timestamp, TypeName,
+    CorrelationId, GroupId, Identifier, Leftover, Lineage, Outline, ProvisioningState, Reference,
+    ReferenceId, Scope, Target, Timestamp, TypeName, json,
 };
 
 use super::Memory;
 use super::tables::page;
 use crate::{
-    Adoption, Basis, Error, Event, Forgotten, RecordedAlias, ReferenceUpdate, References, Release,
-    reference_keys, rules,
+    Adoption, Basis, Error, Event, Forgotten, Limit, Page, RecordedAlias, ReferenceUpdate,
+    References, Release, reference_keys, rules,
 };
 
 #[async_trait]
@@ -35,12 +35,33 @@ impl References for Memory {
         group: &GroupId,
         type_name: Option<&TypeName>,
         after: Option<&ReferenceId>,
-        limit: usize,
-    ) -> Result<Vec<Reference>, Error> {
+        limit: Limit,
+    ) -> Result<Page<Reference>, Error> {
         let tables = self.tables();
         tables.group(group)?;
         let keys = reference_keys(group, type_name, after);
-        Ok(page(&tables.references, keys, limit))
+        let most = limit.bytes.max(1);
+        let mut bytes = 0_usize;
+        let mut items = page(&tables.references, keys, limit.items);
+        let within = items.iter().take_while(|reference| {
+            let is_within = bytes < most;
+            let baseline = reference.baseline.as_ref().map_or(0, json::length);
+            let observed = reference.observed.as_ref().map_or(0, json::length);
+            bytes = bytes.saturating_add(baseline).saturating_add(observed);
+            is_within
+        });
+        let within = within.count();
+        let is_limited = items.len() == limit.items || bytes >= most;
+        items.truncate(within);
+        Ok(Page { items, is_limited })
+    }
+
+    async fn list_outlines(&self, group: &GroupId) -> Result<Vec<Outline>, Error> {
+        let tables = self.tables();
+        tables.group(group)?;
+        let keys = reference_keys(group, None, None);
+        let references = page(&tables.references, keys, usize::MAX).into_iter();
+        Ok(references.map(Outline::of).collect())
     }
 
     async fn accounted_for(

@@ -53,7 +53,7 @@ async fn put_aws_resource(
     body: JsonObject,
 ) -> Result<Response, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
-    let declared = declared(body)?.put(scope, type_name, None);
+    let declared = declared(body).await?.put(scope, type_name, None);
     if let Some(tracked_by) = &declared.tracked_by {
         note(&context, tracked_by, &declared.scope, &declared.type_name);
     }
@@ -77,7 +77,7 @@ async fn validate_aws_resource(
 ) -> Result<Json<Valid>, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
     members::without_plan(&body.0)?;
-    let put = declared(body)?.put(scope, type_name, None);
+    let put = declared(body).await?.put(scope, type_name, None);
     api.app.validate_put(&put, &context.caller).await?;
     Ok(Json(Valid::SUCCEEDED))
 }
@@ -100,7 +100,7 @@ async fn what_if_aws_resource(
     let (scope, type_name) = (path.scope()?, path.type_name()?);
     let settings = what_if_settings(&mut body)?;
     members::without_plan(&body.0)?;
-    let put = declared(body)?.put(scope, type_name, None);
+    let put = declared(body).await?.put(scope, type_name, None);
     let what_if = api
         .app
         .what_if_put(put, settings.lifetime(), &context.caller);
@@ -126,7 +126,7 @@ async fn get_aws_resource(
     let read = ReadResource {
         scope: path.scope()?,
         type_name: path.type_name()?,
-        resource: body.read_without_plan::<ActionRequest>()?.selector(),
+        resource: body.read_without_plan::<ActionRequest>().await?.selector(),
     };
     let resource = api.app.get_resource(read, &context.caller).await?;
     Ok(Json(resource.into()))
@@ -148,7 +148,7 @@ async fn delete_aws_resource(
     context: RequestContext,
     body: JsonObject,
 ) -> Result<Response, Problem> {
-    let request = body.read::<ActionRequest>()?;
+    let request = body.read::<ActionRequest>().await?;
     let meant = DeleteResource {
         scope: path.scope()?,
         type_name: path.type_name()?,
@@ -180,7 +180,7 @@ async fn import_aws_resource(
     body: JsonObject,
 ) -> Result<Response, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
-    let import = body.read_without_plan::<ImportRequest>()?;
+    let import = body.read_without_plan::<ImportRequest>().await?;
     let import = import.import(scope, type_name);
     if let Some(tracked_by) = &import.tracked_by {
         note(&context, tracked_by, &import.scope, &import.type_name);
@@ -198,14 +198,14 @@ async fn import_aws_resource(
 }
 
 /// Reads the body of a put.
-fn declared(body: JsonObject) -> Result<ActionRequest, Problem> {
-    let JsonObject(members) = &body;
+async fn declared(body: JsonObject) -> Result<ActionRequest, Problem> {
+    let JsonObject(members, _) = &body;
     if members.is_empty() {
         return Err(Problem::bad_request(
             "The body declares nothing. Send {\"trackedBy\":…,\"properties\":{…}}.",
         ));
     }
-    body.read()
+    body.read().await
 }
 
 /// Notes for the audit which reference the body names, if it names one, and what it changes in AWS.

@@ -107,7 +107,7 @@ async fn put_named_aws_resource(
     let (scope, type_name) = (path.scope()?, path.type_name()?);
     let mut request = match (&body, query.plan) {
         (None, Some(_)) => ActionRequest::default(),
-        _ => untracked(body)?,
+        _ => untracked(body).await?,
     };
     if query.plan.is_some() && request.plan_id.is_some_and(|plan| query.plan != Some(plan)) {
         let message = "/planId: differs from the planId of the query. Send only one of them.";
@@ -136,7 +136,9 @@ async fn what_if_named_aws_resource(
     let (scope, type_name) = (path.scope()?, path.type_name()?);
     let settings = body.as_mut().map(what_if_settings).transpose()?;
     let settings = settings.unwrap_or_default();
-    let put = without_plan(body)?.put(scope, type_name, Some(path.identifier));
+    let put = without_plan(body)
+        .await?
+        .put(scope, type_name, Some(path.identifier));
     let what_if = api
         .app
         .what_if_put(put, settings.lifetime(), &context.caller);
@@ -162,26 +164,28 @@ async fn update_named_aws_resource(
     body: Option<JsonObject>,
 ) -> Result<Response, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
-    let declared = without_plan(body)?.patch(scope, type_name, path.identifier)?;
+    let declared = without_plan(body)
+        .await?
+        .patch(scope, type_name, path.identifier)?;
     put(api, declared, StatusCode::ACCEPTED, &context).await
 }
 
 /// Reads the body of a request by name that carries out no plan.
-fn without_plan(body: Option<JsonObject>) -> Result<ActionRequest, Problem> {
-    if let Some(JsonObject(body)) = &body {
+async fn without_plan(body: Option<JsonObject>) -> Result<ActionRequest, Problem> {
+    if let Some(JsonObject(body, _)) = &body {
         members::without_plan(body)?;
     }
-    untracked(body)
+    untracked(body).await
 }
 
 /// Reads the body of a request by name, which is not tracked.
-fn untracked(body: Option<JsonObject>) -> Result<ActionRequest, Problem> {
+async fn untracked(body: Option<JsonObject>) -> Result<ActionRequest, Problem> {
     let body = body.ok_or_else(|| {
         Problem::bad_request(
             "The body is empty. Send {\"properties\":{…}}; {} declares only the name.",
         )
     })?;
-    let request: ActionRequest = body.read()?;
+    let request: ActionRequest = body.read().await?;
     if request.tracked_by.is_some() {
         return Err(Problem::bad_request(
             "/trackedBy: a put by name is not tracked. Use :put, or omit it.",

@@ -1,0 +1,47 @@
+//! What is recorded of the group of a set.
+
+use ucp_model::{GroupId, Reference};
+use ucp_set::MEMBERS_MAX;
+use ucp_store::Limit;
+
+use crate::in_flight::taken_by;
+use crate::intake::no_such_group;
+use crate::listed::PAGE_MAX_BYTES;
+use crate::{App, Rejection, Room};
+
+impl App {
+    /// Returns all references of a group, and takes room for each page of them before the next is read.
+    pub(super) async fn all_references(
+        &self,
+        group: &GroupId,
+        room: &Room,
+    ) -> Result<Vec<Reference>, Rejection> {
+        let limit = Limit {
+            items: MEMBERS_MAX,
+            bytes: PAGE_MAX_BYTES,
+        };
+        let mut recorded: Vec<Reference> = Vec::new();
+        loop {
+            let after = recorded.last().map(|last| &last.id);
+            let read = self.parts.store.list_references(group, None, after, limit);
+            let page = match read.await {
+                Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
+                other => other?,
+            };
+            room.take(page.items.iter().map(weight).sum())?;
+            recorded.extend(page.items);
+            if !page.is_limited {
+                return Ok(recorded);
+            }
+        }
+    }
+}
+
+/// Returns what a reference takes in memory.
+fn weight(reference: &Reference) -> usize {
+    let declared = reference.baseline.as_ref().map(|last| &last.declared);
+    let known = [declared, reference.observed.as_ref()]
+        .into_iter()
+        .flatten();
+    known.map(taken_by).sum()
+}
