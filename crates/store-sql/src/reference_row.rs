@@ -33,13 +33,6 @@ macro_rules! plain_columns {
 }
 pub(crate) use {columns, plain_columns};
 
-/// How many bytes the others have.
-macro_rules! sealed_bytes {
-    () => {
-        "(COALESCE(OCTET_LENGTH(baseline), 0) + COALESCE(OCTET_LENGTH(observed), 0))"
-    };
-}
-
 statements! {
     /// A row that does not exist cannot be locked. Of two concurrent first puts of an alias the second waits here, and
     /// inserts nothing.
@@ -64,11 +57,15 @@ statements! {
     LOCK = ["SELECT ", columns!(), " FROM resource_references WHERE key = $1"] lock " FOR UPDATE";
     /// Rows of earlier versions have the lineage of their key.
     HAS_LINEAGE = ["SELECT key FROM resource_references WHERE COALESCE(lineage, key) = $1 AND key <> $2"];
-    /// `bytes_until` has the bytes of what is sealed in the rows until this one. They are counted without being read.
-    LIST = ["SELECT * FROM (SELECT key, ", columns!(), ", CAST(SUM(", sealed_bytes!(), ") OVER (ORDER BY key
-            ROWS UNBOUNDED PRECEDING) AS BIGINT) AS bytes_until, ", sealed_bytes!(), " AS own_bytes
-            FROM resource_references WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3) AS listed
-        WHERE bytes_until - own_bytes < $4 ORDER BY listed.key"];
+    /// `bytes_until` has the bytes of what is sealed in the rows until this one. They are counted without being read, and of no more
+    /// rows than the limit has: Postgres looks at one more where the limit is above the window, and SQLite sorts where it is below.
+    LIST = ["SELECT * FROM (SELECT "]
+        postgres "bounded.*, CAST(SUM(own_bytes) OVER (ORDER BY key ROWS UNBOUNDED PRECEDING) AS BIGINT) AS bytes_until FROM (SELECT "
+        sqlite "SUM(COALESCE(OCTET_LENGTH(baseline), 0) + COALESCE(OCTET_LENGTH(observed), 0))
+            OVER (ORDER BY key ROWS UNBOUNDED PRECEDING) AS bytes_until, "
+        ["key, ", columns!(), ", COALESCE(OCTET_LENGTH(baseline), 0) + COALESCE(OCTET_LENGTH(observed), 0) AS own_bytes
+            FROM resource_references WHERE key > $1 AND key < $2 ORDER BY key LIMIT $3)"]
+        postgres " AS bounded)" sqlite "" [" AS counted WHERE bytes_until - own_bytes < $4"];
     OF_GROUP = ["SELECT ", plain_columns!(), ", NULL AS baseline, NULL AS observed
         FROM resource_references WHERE group_key = $1 ORDER BY key"];
     /// What comes after the last slash of a key is the alias. In the order in which everybody locks them.
@@ -129,14 +126,16 @@ pub(crate) async fn list(
     let mut values = page(keys, limit.items);
     values.extend(values![most]);
     let rows = database.read(LIST, values).await?;
-    let bytes: i64 = match rows.last() {
-        Some(last) => last.get("bytes_until")?,
-        None => 0,
-    };
+    let bytes = rows.iter().map(|row| row.get::<i64>("bytes_until"));
+    let bytes: Result<Vec<i64>, Error> = bytes.collect();
+    let bytes = bytes?.into_iter().max().unwrap_or_default();
     let items: Result<Vec<Reference>, Error> = rows.iter().map(read).collect();
+    let mut items = items?;
+    // No order is promised of what is chosen from an ordered list.
+    items.sort_by_cached_key(|reference| reference.id.key());
     Ok(Page {
-        items: items?,
-        is_limited: rows.len() == limit.items || bytes >= most,
+        is_limited: items.len() == limit.items || bytes >= most,
+        items,
     })
 }
 
