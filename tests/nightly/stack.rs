@@ -50,6 +50,16 @@ async fn lives(profile: &str) {
         desk.ucp(&APPLY).await.prints(0, told)
     };
     let what_if = ["what-if", "--mode", "complete", "-f", "stack.yaml"];
+    // Reads lag: until AWS shows the changes, a plan would take them back, or make again what was just made, and be stale a moment later.
+    let until_shown = async || {
+        for looks in 1.. {
+            let told = desk.ucp(&what_if).await;
+            if told.out.contains("40 as declared.") {
+                break;
+            }
+            assert!(looks < LOOKS_MAX, "{}", told.out);
+        }
+    };
     desk.write("stack.yaml", STACK);
     desk.ucp(&what_if)
         .await
@@ -61,6 +71,7 @@ async fn lives(profile: &str) {
         "{}",
         made.out
     );
+    until_shown().await;
     apply(STACK, &["Nothing to do: 40 as declared."]).await;
 
     let changed = edited(
@@ -73,14 +84,7 @@ async fn lives(profile: &str) {
         ],
     );
     apply(&changed, &["Resources: 3 to update, 37 as declared."]).await;
-    // Reads lag: until AWS shows the changes, a plan would take them back and be stale a moment later.
-    for looks in 1.. {
-        let told = desk.ucp(&what_if).await;
-        if told.out.contains("40 as declared.") {
-            break;
-        }
-        assert!(looks < LOOKS_MAX, "{}", told.out);
-    }
+    until_shown().await;
 
     // What has a declared identifier is found by the apply.
     let renamed = edited(
