@@ -9,6 +9,7 @@ use axum::http::Request;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use ucp_api::Rates;
+use ucp_app::CALLER_MAX_BYTES;
 use ucp_listen::Peer;
 use ucp_store::AuditOutcome;
 use ucp_testkit::{GROUP, Reply, StoreKind, World, apply, on_every_store};
@@ -159,6 +160,30 @@ async fn a_platform_has_only_so_much_under_way() {
     put("k8s").await.expect(202);
     drop(held);
     put("cf").await.expect(202);
+    world.settle().await;
+    world.finish().await;
+}
+
+/// What an order takes it has until it is accepted, and not only while it is read.
+#[tokio::test(start_paused = true)]
+async fn an_order_keeps_its_part_until_it_is_accepted() {
+    let world = World::builder().build().await;
+    let put = async |instance: &str| {
+        let path = format!("{}?accepts_incomplete=true", at(instance));
+        ask(&world, "PUT", &path, &order(BUCKET, DEV, json!({}))).await
+    };
+    // There is room for one order, and not for two.
+    let others = world.room_of("broker:cf");
+    others.enter(CALLER_MAX_BYTES - (15 << 10)).await.unwrap();
+    world.hold_next_accept();
+    let while_it_is_held = async {
+        world.is_accept_held().await;
+        refused(&put("two").await, 429, "TooManyRequests");
+        world.release_accepts();
+    };
+    let (first, ()) = tokio::join!(put("one"), while_it_is_held);
+    first.expect(202);
+    put("two").await.expect(202);
     world.settle().await;
     world.finish().await;
 }
