@@ -62,6 +62,18 @@ pub(super) fn guarded(text: &str, expression: &mut AstNode) -> Result<bool, Stri
 }
 
 fn guard(node: &mut AstNode) -> Result<bool, String> {
+    if let AstNode::Binary {
+        op: BinaryOp::ChainPipe,
+        lhs,
+        rhs,
+    } = node
+        && let AstNode::Function { name, args, .. } = rhs.as_mut()
+    {
+        return Ok(guard(lhs)? | guard_call(name, args, Some(lhs))?);
+    }
+    if let AstNode::Function { name, args, .. } = node {
+        return guard_call(name, args, None);
+    }
     let mut is_guarded = false;
     for child in children(node) {
         is_guarded |= guard(child)?;
@@ -75,43 +87,6 @@ fn guard(node: &mut AstNode) -> Result<bool, String> {
         } => {
             spend(lhs, 1);
             spend(rhs, 1);
-            is_guarded = true;
-        }
-        AstNode::Binary {
-            op: BinaryOp::ChainPipe,
-            lhs,
-            rhs,
-        } => {
-            // The operand is the first argument, so that what was taken for it is the second.
-            if let AstNode::Function { name, args, .. } = rhs.as_mut()
-                && let Some(factor) = factor(name)
-            {
-                spend(lhs, factor);
-                if inserts(name) {
-                    args.first_mut().map_or(Ok(()), insert)?;
-                }
-            }
-        }
-        AstNode::Function { name, args, .. } => {
-            if REFUSED.contains(&name.as_str()) {
-                return Err(format!("`${name}` is not supported here"));
-            }
-            let Some(factor) = factor(name) else {
-                return Ok(is_guarded);
-            };
-            if args.contains(&AstNode::Placeholder) {
-                return Err(format!("`${name}` needs all its arguments here"));
-            }
-            if name == "string" && args.len() > 1 {
-                return Err("`$string` has one argument here".to_owned());
-            }
-            let inserts = inserts(name);
-            for (index, argument) in args.iter_mut().enumerate() {
-                match inserts && index > 0 {
-                    true => insert(argument)?,
-                    false => spend(argument, factor),
-                }
-            }
             is_guarded = true;
         }
         // What is shared is counted in each place, so that nothing is too large to walk through.
@@ -136,6 +111,46 @@ fn guard(node: &mut AstNode) -> Result<bool, String> {
     Ok(is_guarded)
 }
 
+/// Guards a call. What is piped into it is its first argument, and those that it has come after that.
+fn guard_call(
+    name: &str,
+    args: &mut [AstNode],
+    piped: Option<&mut AstNode>,
+) -> Result<bool, String> {
+    let mut is_guarded = false;
+    for argument in &mut *args {
+        is_guarded |= guard(argument)?;
+    }
+    if REFUSED.contains(&name) {
+        return Err(format!("`${name}` is not supported here"));
+    }
+    let Some(factor) = factor(name) else {
+        return Ok(is_guarded);
+    };
+    // `$replace` with fewer takes what the expression is at for the text.
+    let given = args.len() + usize::from(piped.is_some());
+    if args.contains(&AstNode::Placeholder) || name == "replace" && given < 3 {
+        return Err(format!("`${name}` needs all its arguments here"));
+    }
+    if name == "string" && args.len() > 1 {
+        return Err("`$string` has one argument here".to_owned());
+    }
+    let inserts = inserts(name);
+    let first = usize::from(piped.is_some());
+    if let Some(piped) = piped {
+        spend(piped, factor);
+    }
+    for (index, argument) in (first..).zip(&mut *args) {
+        // With a number in the place of the text that is inserted, too, it takes what the expression is at.
+        let is_text = name == "replace" && index == 2;
+        match inserts && index > 0 {
+            true => insert(argument, is_text)?,
+            false => spend(argument, factor),
+        }
+    }
+    Ok(true)
+}
+
 /// Has an operand counted. Literals are as long as the expression has them.
 fn spend(operand: &mut AstNode, factor: usize) {
     let is_short = match operand {
@@ -149,14 +164,17 @@ fn spend(operand: &mut AstNode, factor: usize) {
     }
 }
 
-/// Has a value judged that is inserted often.
-fn insert(operand: &mut AstNode) -> Result<(), String> {
+/// Has a value judged that is inserted often. `is_text` says that it must not be a number.
+fn insert(operand: &mut AstNode, is_text: bool) -> Result<(), String> {
     match operand {
         AstNode::String(text) if text.len() <= MAX_INSERTED => Ok(()),
+        AstNode::Number(_) if is_text => {
+            Err("a number cannot take the place of a match here".to_owned())
+        }
         AstNode::Number(_) | AstNode::Boolean(_) | AstNode::Regex { .. } => Ok(()),
         AstNode::Lambda { .. } => Err("a function cannot say what is inserted here".to_owned()),
         _ => {
-            call(INSERT, operand, []);
+            call(INSERT, operand, [AstNode::Boolean(is_text)]);
             Ok(())
         }
     }
@@ -254,9 +272,10 @@ pub(super) fn give(evaluator: &mut Evaluator) -> Result<(), EvaluatorError> {
         Ok(value.clone())
     })?;
     evaluator.register_fn(INSERT, |arguments: &[JValue]| match arguments {
-        [JValue::String(text)] if text.len() > MAX_INSERTED => Err(too_much()),
-        [JValue::Lambda(_) | JValue::Builtin { .. }] => Err(too_much()),
-        [value] => Ok(value.clone()),
+        [JValue::String(text), _] if text.len() > MAX_INSERTED => Err(too_much()),
+        [JValue::Lambda(_) | JValue::Builtin { .. }, _] => Err(too_much()),
+        [JValue::Number(_), JValue::Bool(true)] => Err(too_much()),
+        [value, _] => Ok(value.clone()),
         _ => Ok(JValue::Undefined),
     })
 }
