@@ -90,6 +90,13 @@ async fn a_guess_beyond_the_limit_is_not_looked_at() {
     world.finish().await;
 }
 
+/// Orders an instance.
+async fn put(world: &World, platform: &str, instance: &str) -> Reply {
+    let path = format!("{}?accepts_incomplete=true", at(instance));
+    let order = order(BUCKET, DEV, json!({}));
+    ask_as(world, platform, "PUT", &path, &order).await
+}
+
 #[apply(on_every_store)]
 async fn too_many_changes_of_a_platform_are_refused(kind: StoreKind) {
     let rates = Rates {
@@ -100,17 +107,7 @@ async fn too_many_changes_of_a_platform_are_refused(kind: StoreKind) {
         return;
     };
     let world = builder.build().await;
-    let put = async |platform: &str, instance: &str| {
-        let path = format!("{}?accepts_incomplete=true", at(instance));
-        ask_as(
-            &world,
-            platform,
-            "PUT",
-            &path,
-            &order(BUCKET, DEV, json!({})),
-        )
-        .await
-    };
+    let put = async |platform: &str, instance: &str| put(&world, platform, instance).await;
     put("cf", "one").await.expect(202);
     put("cf", "two").await.expect(202);
     let reply = put("cf", "three").await;
@@ -138,17 +135,7 @@ async fn too_many_changes_of_a_platform_are_refused(kind: StoreKind) {
 #[tokio::test(start_paused = true)]
 async fn a_platform_has_only_so_much_under_way() {
     let world = World::builder().build().await;
-    let put = async |platform: &str| {
-        let path = format!("{}?accepts_incomplete=true", at(&format!("of-{platform}")));
-        ask_as(
-            &world,
-            platform,
-            "PUT",
-            &path,
-            &order(BUCKET, DEV, json!({})),
-        )
-        .await
-    };
+    let put = async |platform: &str| put(&world, platform, "one").await;
     let held = world.room_of("broker:cf");
     held.enter(usize::MAX).await.unwrap();
     let reply = put("cf").await;
@@ -168,10 +155,7 @@ async fn a_platform_has_only_so_much_under_way() {
 #[tokio::test(start_paused = true)]
 async fn an_order_keeps_its_part_until_it_is_accepted() {
     let world = World::builder().build().await;
-    let put = async |instance: &str| {
-        let path = format!("{}?accepts_incomplete=true", at(instance));
-        ask(&world, "PUT", &path, &order(BUCKET, DEV, json!({}))).await
-    };
+    let put = async |instance: &str| put(&world, "cf", instance).await;
     // There is room for one order, and not for two.
     let others = world.room_of("broker:cf");
     others.enter(CALLER_MAX_BYTES - (15 << 10)).await.unwrap();
