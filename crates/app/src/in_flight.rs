@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use ucp_cpu_pool::Shares;
-use ucp_model::{ErrorCode, Failure, json};
+use ucp_model::{ErrorCode, Failure, Reference, json};
 
 use crate::{BeyondRate, Rejection};
 
@@ -42,6 +42,13 @@ pub fn tree_bytes(bytes: usize, values: usize) -> usize {
 pub(crate) fn taken_by(value: &Value) -> usize {
     let (bytes, values) = json::extent(value);
     tree_bytes(bytes, values)
+}
+
+/// Returns what the last declaration of a reference and its observed properties take.
+pub(crate) fn recorded_by(reference: &Reference) -> usize {
+    let declared = reference.baseline.as_ref().map(|last| &last.declared);
+    let known = [declared, reference.observed.as_ref()];
+    known.into_iter().flatten().map(taken_by).sum()
 }
 
 /// What the requests under way have taken.

@@ -96,7 +96,7 @@ impl App {
             }
         }
         let recorded: Vec<&ResourceGroup> = groups.iter().flat_map(|it| &it.recorded).collect();
-        let references = self.deployed(&recorded).await?;
+        let references = self.deployed(&recorded, &caller.room).await?;
         let deployed = self
             .deployed_types(&references, &groups, &mut schemas)
             .await?;

@@ -12,9 +12,10 @@ use ucp_refactor::{Deployed, LastSecrets, RESOURCES_MAX};
 use ucp_schema::{Classes, ResourceSchema};
 use ucp_store::Limit;
 
+use crate::in_flight::recorded_by;
 use crate::intake::no_such_group;
 use crate::listed::PAGE_MAX_BYTES;
-use crate::{App, Rejection};
+use crate::{App, Rejection, Room};
 
 /// How much is compared of what is known of the resources in the named groups: last declarations and models, as JSON.
 pub(crate) const DEPLOYED_MAX_BYTES: usize = 64 << 20;
@@ -25,10 +26,12 @@ const PAGE: Limit = Limit {
 };
 
 impl App {
-    /// Returns the references of groups. One more than may be compared, if there are so many.
+    /// Returns the references of groups, and takes room for each page of them before the next is read. One more than may be
+    /// compared, if there are so many.
     pub(super) async fn deployed(
         &self,
         groups: &[&ResourceGroup],
+        room: &Room,
     ) -> Result<Vec<Reference>, Rejection> {
         let (mut deployed, mut bytes) = (Vec::new(), 0);
         for group in groups {
@@ -41,8 +44,9 @@ impl App {
                     other => other?,
                 };
                 after = page.items.last().map(|last| last.id.clone());
-                bytes += page.items.iter().map(known_bytes).sum::<usize>();
+                bytes += page.items.iter().map(recorded_bytes).sum::<usize>();
                 judge_known(bytes)?;
+                room.take(page.items.iter().map(recorded_by).sum())?;
                 deployed.extend(page.items);
                 if deployed.len() > RESOURCES_MAX {
                     return Ok(deployed);
@@ -82,7 +86,7 @@ impl Write for Counted {
 }
 
 /// Returns the length of what is known of a reference, as JSON.
-fn known_bytes(reference: &Reference) -> usize {
+fn recorded_bytes(reference: &Reference) -> usize {
     let mut counted = Counted(0);
     let declared = reference.baseline.as_ref().map(|last| &last.declared);
     for value in [declared, reference.observed.as_ref()]
@@ -278,7 +282,7 @@ mod tests {
 
     #[test]
     fn so_much_is_compared_and_no_more() {
-        assert_eq!(known_bytes(&observed(json!({"a": [1]}))), 9);
+        assert_eq!(recorded_bytes(&observed(json!({"a": [1]}))), 9);
         assert!(judge_known(DEPLOYED_MAX_BYTES).is_ok());
         assert!(judge_known(DEPLOYED_MAX_BYTES + 1).is_err());
     }

@@ -4,7 +4,7 @@ use ucp_model::{GroupId, Reference};
 use ucp_set::MEMBERS_MAX;
 use ucp_store::Limit;
 
-use crate::in_flight::taken_by;
+use crate::in_flight::recorded_by;
 use crate::intake::no_such_group;
 use crate::listed::PAGE_MAX_BYTES;
 use crate::{App, Rejection, Room};
@@ -28,20 +28,11 @@ impl App {
                 Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
                 other => other?,
             };
-            room.take(page.items.iter().map(weight).sum())?;
+            room.take(page.items.iter().map(recorded_by).sum())?;
             recorded.extend(page.items);
             if !page.is_limited {
                 return Ok(recorded);
             }
         }
     }
-}
-
-/// Returns what a reference takes in memory.
-fn weight(reference: &Reference) -> usize {
-    let declared = reference.baseline.as_ref().map(|last| &last.declared);
-    let known = [declared, reference.observed.as_ref()]
-        .into_iter()
-        .flatten();
-    known.map(taken_by).sum()
 }
