@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use ucp_access::{Right, Scope};
-use ucp_look::{PlanContent, PlanRead, PlannedMember, stale};
+use ucp_look::{PLAN_MAX_BYTES, PlanContent, PlanRead, PlannedMember, pack, stale, unpack};
 use ucp_model::{
     Approval, Course, Detail, Entropy, ErrorCode, Failure, GroupId, KeptPlan, NotReviewed, PlanId,
     PlanPolicy, PlanUse, Review, ReviewVerdict, Timestamp, TypeName, Warning,
@@ -29,11 +29,9 @@ pub const PLAN_LIFETIMES: [Duration; 2] = [
     Duration::from_secs(1),
     Duration::from_secs(7 * 24 * 60 * 60),
 ];
-/// The longest content of a plan, with what was declared for it.
-pub(crate) const PLAN_MAX_BYTES: usize = 16 << 20;
 /// The longest time that a plan may be used that a caller has asked for who may not carry it out himself.
 pub(crate) const READERS_PLAN_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
-/// How often the content of a plan is in memory when it is shown: sealed, opened, as it is read, and in the reply.
+/// How often a plan is in memory when it is shown or reviewed: opened, as it is read, and in the reply.
 const CONTENT_COPIES: usize = 6;
 /// The same when it is carried out, or compared with what is shown.
 const READ_COPIES: usize = 4;
@@ -121,30 +119,34 @@ impl App {
         Ok(shown)
     }
 
-    /// The same, with what was declared, unless that is erased.
+    /// The same, with what was declared, unless that is erased, and its bytes once it is opened, at most.
     async fn shown_plan(
         &self,
         plane: &str,
         id: PlanId,
         caller: &Caller,
-    ) -> Result<(ShownPlan, Option<Sealed>), Rejection> {
+    ) -> Result<(ShownPlan, Option<(Sealed, usize)>), Rejection> {
+        let stored = self.stored_plan(id, caller).await?;
+        let opened_bytes = stored.opened_bytes();
         let StoredPlan {
             plan,
             content,
             declared,
             units: _,
-        } = self.stored_plan(id, caller).await?;
+        } = stored;
         if !plan.plane.eq_ignore_ascii_case(plane) {
             return Err(caller.no_such_plan(id));
         }
-        let taken = content.0.len() * CONTENT_COPIES;
+        let taken = opened_bytes * CONTENT_COPIES;
         match caller.room.has_taken() {
             true => caller.room.take(taken)?,
             false => caller.room.enter(taken).await?,
         }
-        let shown = self.content(id, content).await?;
+        let place = AssociatedData::PlanContent(id);
+        let shown: PlanContent<ResourceChange> = self.opened(place, content, opened_bytes).await?;
         caller.judge_plan(&plan, &shown)?;
         let PlanContent { changes, .. } = shown;
+        let declared = declared.map(|sealed| (sealed, opened_bytes));
         Ok((ShownPlan { plan, changes }, declared))
     }
 
@@ -176,10 +178,9 @@ impl App {
                 }
             }
         }
-        if let (ReviewVerdict::Approve, Some(sealed)) = (review.verdict, declared) {
-            caller.room.take(sealed.0.len() * READ_COPIES)?;
+        if let (ReviewVerdict::Approve, Some((sealed, bytes))) = (review.verdict, declared) {
             let place = AssociatedData::PlanDeclared(id);
-            let declared: DeclaredPlan = self.opened(place, sealed).await?;
+            let declared: DeclaredPlan = self.opened(place, sealed, bytes).await?;
             judge_shown(&changes, &declared)?;
         }
         let review = Review {
@@ -219,22 +220,24 @@ impl App {
         id: PlanId,
         caller: &Caller,
     ) -> Result<PlanInHand, Rejection> {
+        let stored = self.stored_plan(id, caller).await?;
+        let opened_bytes = stored.opened_bytes();
+        caller.room.take(opened_bytes * READ_COPIES)?;
         let StoredPlan {
             plan,
             content,
             declared,
             units: _,
-        } = self.stored_plan(id, caller).await?;
-        let stored = content.0.len() + declared.as_ref().map_or(0, |sealed| sealed.0.len());
-        caller.room.take(stored * READ_COPIES)?;
-        let shown = self.content(id, content).await?;
+        } = stored;
+        let place = AssociatedData::PlanContent(id);
+        let shown: PlanContent<ResourceChange> = self.opened(place, content, opened_bytes).await?;
         caller.judge_plan(&plan, &shown)?;
         if shown.reads.is_none() {
             return Err(of_earlier_version());
         }
         let declared: Option<DeclaredPlan> = match declared {
             Some(sealed) => Some(
-                self.opened(AssociatedData::PlanDeclared(id), sealed)
+                self.opened(AssociatedData::PlanDeclared(id), sealed, opened_bytes)
                     .await?,
             ),
             None => None,
@@ -276,24 +279,18 @@ impl App {
         stored.filter(reads).ok_or_else(|| caller.no_such_plan(id))
     }
 
-    async fn content(
-        &self,
-        id: PlanId,
-        sealed: Sealed,
-    ) -> Result<PlanContent<ResourceChange>, Rejection> {
-        self.opened(AssociatedData::PlanContent(id), sealed).await
-    }
-
     async fn opened<T: DeserializeOwned + Send + 'static>(
         &self,
         place: AssociatedData<'static>,
         sealed: Sealed,
+        bytes: usize,
     ) -> Result<T, Rejection> {
         let keys = Arc::clone(&self.parts.keys);
-        let is_quick = sealed.0.len() <= QUICK_BYTES;
+        let is_quick = bytes <= QUICK_BYTES;
         let open = move || {
             let opened = keys.sealing.open(place, &sealed.0);
             let opened = opened.map_err(|error| Rejection::Internal(error.into()))?;
+            let opened = unpack(opened).map_err(|error| Rejection::Internal(error.into()))?;
             serde_json::from_slice(&opened).map_err(|error| Rejection::Internal(error.into()))
         };
         self.parts.pool.run_unless_quick(is_quick, open).await?
@@ -357,10 +354,13 @@ fn written(
     if bytes > PLAN_MAX_BYTES {
         return Ok(None);
     }
-    let seal = |place, text: &str| Sealed(keys.sealing.seal(place, text.as_bytes(), entropy));
+    let seal = |place, text: &str| {
+        let packed = pack(text).map_err(|error| Rejection::Internal(error.into()))?;
+        Ok::<_, Rejection>(Sealed(keys.sealing.seal(place, &packed, entropy)))
+    };
     Ok(Some(StoredPlan {
-        content: seal(AssociatedData::PlanContent(id), &content),
-        declared: Some(seal(AssociatedData::PlanDeclared(id), &declared)),
+        content: seal(AssociatedData::PlanContent(id), &content)?,
+        declared: Some(seal(AssociatedData::PlanDeclared(id), &declared)?),
         units: plan_units(bytes),
         plan: KeptPlan {
             id,

@@ -1,11 +1,12 @@
 use ucp_cpu_pool::{MAX_RUN, MAX_WAIT};
+use ucp_look::PLAN_MAX_BYTES;
 use ucp_model::{APPROVALS_MAX, Beyond, ErrorCode, Limit, Most};
 use ucp_refactor::RESOURCES_MAX;
 use ucp_schema::MAX_DECLARED_CHARS;
 use ucp_store::{BINDINGS_MAX, REFACTORS_MAX};
 
 use crate::group_operations::{ITEMS_MAX, TYPES_MAX};
-use crate::kept_plans::{PLAN_LIFETIMES, PLAN_MAX_BYTES, READERS_PLAN_LIFETIME};
+use crate::kept_plans::{PLAN_LIFETIMES, READERS_PLAN_LIFETIME};
 use crate::known_assignments::{FRESH, GRACE};
 use crate::listed::PAGE_MAX_BYTES;
 use crate::quotas::SCOPE_MAX;

@@ -8,15 +8,13 @@ use ucp_model::{
     ANONYMOUS, CredentialId, ErrorCode, Failure, GroupId, PlaneId, PlaneKind, ReferenceId,
     Register, Timestamp, excerpt,
 };
-use ucp_store::{LiveOperations, PlansOf, RoleAssignment};
+use ucp_store::{LiveOperations, PLAN_UNIT, PlansOf, RoleAssignment};
 
 use crate::role_assignments::LOOKED_AT;
 use crate::{App, Quotas, Rejection};
 
 /// The role assignments that name one scope.
 pub(crate) const SCOPE_MAX: usize = 100;
-/// The unit by which kept plans are counted, in bytes.
-const PLAN_UNIT: usize = 4 << 10;
 
 /// Returns how much a plan of so many bytes counts.
 pub(crate) fn plan_units(bytes: usize) -> usize {

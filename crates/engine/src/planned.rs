@@ -46,12 +46,15 @@ impl Stepper<'_> {
             let Some(stored) = engine.store().get_plan(used.plan).await? else {
                 return Ok(Known::default());
             };
-            let is_quick = stored.content.0.len() <= QUICK_BYTES;
+            let is_quick = stored.opened_bytes() <= QUICK_BYTES;
             let keys = Arc::clone(&engine.parts().keys);
             let read = move || {
                 let place = AssociatedData::PlanContent(used.plan);
                 let opened = keys.sealing.open(place, &stored.content.0);
-                opened.map(|text| Known::new(ucp_look::planned_members(&text)))
+                opened.map(|packed| {
+                    let text = ucp_look::unpack(packed).unwrap_or_default();
+                    Known::new(ucp_look::planned_members(&text))
+                })
             };
             match engine.parts().pool.run_unless_quick(is_quick, read).await? {
                 Ok(known) => Ok(known),

@@ -7,6 +7,7 @@ mod departure;
 mod kept;
 mod limits;
 mod listing;
+mod packed;
 mod planner;
 mod search;
 mod seen;
@@ -32,6 +33,7 @@ pub use kept::{
 };
 pub use limits::LIMITS;
 pub use listing::{Lister, list};
+pub use packed::{PLAN_MAX_BYTES, pack, unpack};
 pub use planner::{Planned, desired};
 pub use search::{Accounts, search};
 pub use seen::Seen;

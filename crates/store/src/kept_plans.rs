@@ -5,6 +5,9 @@ use ucp_model::{GroupId, KeptPlan, NotReviewed, PlanId, Review, Timestamp};
 
 use crate::{Error, Sealed};
 
+/// The unit by which plans are counted, in bytes.
+pub const PLAN_UNIT: usize = 4 << 10;
+
 /// A plan with what it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredPlan {
@@ -14,8 +17,15 @@ pub struct StoredPlan {
     pub content: Sealed,
     /// What was declared, sealed. Erased when the plan is over.
     pub declared: Option<Sealed>,
-    /// How much it counts, by its size when it was kept.
+    /// How much it counts, by the size that it had before it was compressed.
     pub units: usize,
+}
+
+impl StoredPlan {
+    /// Returns how many bytes it has at most, once it is opened.
+    pub fn opened_bytes(&self) -> usize {
+        self.units.saturating_mul(PLAN_UNIT)
+    }
 }
 
 /// Plans that one caller has asked for, and that nobody has [relied on](KeptPlan::is_relied_on).

@@ -42,7 +42,7 @@ pub use events::Event;
 pub use groups::{
     GroupDeletion, GroupUpdate, Groups, OwnedPlace, SHARED_MAX, TagsUpdate, group_keys,
 };
-pub use kept_plans::{KeptPlans, PlansOf, Reviewed, StoredPlan};
+pub use kept_plans::{KeptPlans, PLAN_UNIT, PlansOf, Reviewed, StoredPlan};
 pub use key_range::KeyRange;
 pub use leases::{CONDEMNED, Claimed, Lease, LeaseTerm, Leases, SUSPECTED, TAKEN_OVER_OFTEN};
 pub use leftovers::{Leftovers, Retried};

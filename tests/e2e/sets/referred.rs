@@ -90,3 +90,30 @@ async fn what_becomes_large_meanwhile_is_taken_as_often_as_there_is_room() {
     assert!(text.contains("16777216 bytes"), "{text}");
     assert_eq!(world.creates(), 1 + MEMBERS_AT_ONCE + FIT);
 }
+
+/// A plan has a value once that many members refer to: whoever may only read cannot fill the database with it.
+#[tokio::test]
+async fn a_plan_is_not_larger_for_each_member_that_refers_to_a_value() {
+    let world = &World::builder().build().await;
+    world.put_group("rg").await;
+    // Nothing in it repeats.
+    let text: String = (0..LENGTH as u64 / 16)
+        .map(|number| format!("{:016x}", number.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
+        .collect();
+    let large = set(json!([member("large", Value::from(text))]));
+    send(world, "apply", &large).await.expect(202);
+    world.settle().await;
+    let mut bytes = Vec::new();
+    for count in [1, 16] {
+        let reply = send(world, "whatIf", &set(referring(count).collect())).await;
+        let reply = reply.expect(200);
+        let id = reply.body["properties"]["planId"].as_str();
+        let id = id.expect("it is kept").parse().expect("an id");
+        let stored = world.store.get_plan(id).await.expect("the store answers");
+        let stored = stored.expect("a plan");
+        assert!(stored.opened_bytes() > 2 * count * LENGTH);
+        let sealed = [Some(stored.content), stored.declared];
+        bytes.push(sealed.iter().flatten().map(|it| it.0.len()).sum::<usize>());
+    }
+    assert!(bytes[1] < 2 * bytes[0], "{bytes:?}");
+}
