@@ -242,37 +242,18 @@ fn work_on(child: &Child, kind: Kind, schema: Option<&ResourceSchema>) -> NewRes
     let is_named_by_aws = schema.is_some_and(ResourceSchema::is_named_by_aws);
     let fingerprint = schema.map(ResourceSchema::fingerprint).unwrap_or_default();
     NewResourceWork {
-        kind,
-        scope: child.scope.clone(),
-        type_name: child.reference.type_name.clone(),
         // Another resource may have its name by now.
         marked_for: Some(child.reference.clone()).filter(|_| !is_named_by_aws),
-        looks_only: false,
-        when_shared: WhenShared::default(),
-        forgets_unowned: false,
-        forgets: false,
-        of_instance: None,
-        has_name: false,
-        lineage: None,
         reference: Some(child.reference.clone()),
         identifier,
-        spelled: None,
-        is_referenced: false,
-        compared_with: 0,
-        heir: None,
         owned_since,
-        referred_bytes: 0,
-        resolves: None,
         options: Options {
             take_ownership,
             parent_retries: kind == Kind::Delete,
             ..Options::default()
         },
-        plan: None,
-        desired: None,
-        look: None,
-        reference_tags: BTreeMap::new(),
         schema_fingerprint: fingerprint.to_owned(),
+        ..NewResourceWork::new(kind, child.scope.clone(), child.reference.type_name.clone())
     }
 }
 

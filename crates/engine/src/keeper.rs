@@ -1,10 +1,9 @@
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
 use tracing::{info, warn};
-use ucp_model::operation::{Kind, Options, WhenShared};
+use ucp_model::operation::Kind;
 use ucp_model::{Clock, CorrelationId, Entropy, Leftover, OperationId, ReferenceId, Timestamp};
 use ucp_schema::{ResourceSchema, ResourceTypes};
 use ucp_store::{Error, Leftovers, NewOperation, NewResourceWork, NewWork, Retried};
@@ -161,32 +160,5 @@ fn look(leftover: &Leftover, schema: &ResourceSchema, now: Timestamp) -> Option<
 }
 
 fn work(kind: Kind, leftover: &Leftover) -> NewResourceWork {
-    NewResourceWork {
-        kind,
-        scope: leftover.scope.clone(),
-        type_name: leftover.type_name.clone(),
-        reference: None,
-        identifier: None,
-        spelled: None,
-        is_referenced: false,
-        compared_with: 0,
-        heir: None,
-        owned_since: None,
-        referred_bytes: 0,
-        marked_for: None,
-        looks_only: false,
-        when_shared: WhenShared::default(),
-        forgets_unowned: false,
-        forgets: false,
-        of_instance: None,
-        has_name: false,
-        lineage: None,
-        resolves: None,
-        options: Options::default(),
-        plan: None,
-        desired: None,
-        look: None,
-        reference_tags: BTreeMap::new(),
-        schema_fingerprint: String::new(),
-    }
+    NewResourceWork::new(kind, leftover.scope.clone(), leftover.type_name.clone())
 }

@@ -8,7 +8,7 @@ use ucp_cloud::FaultClass;
 use ucp_cpu_pool::Undone;
 use ucp_look::{compared_with, contradicted};
 use ucp_model::operation::group::{Child, Refusal};
-use ucp_model::operation::{GroupWork, Kind, Options, WhenShared};
+use ucp_model::operation::{GroupWork, Kind, Options};
 use ucp_model::{ErrorCode, Failure, Identifier, OperationId, ReferenceId, Target};
 use ucp_schema::{
     Declaration, IdentifierOutcome, MAX_DECLARED_CHARS, ResourceSchema, UnknownType, Violation,
@@ -231,32 +231,16 @@ impl Stepper<'_> {
             Err(failure) => return Ok(Err(Refusal::Lasting(failure))),
         };
         Ok(Ok(NewResourceWork {
-            kind: Kind::Put,
-            scope: child.scope.clone(),
-            type_name: schema.type_name().clone(),
             marked_for: Some(child.reference.clone()).filter(|_| !schema.is_named_by_aws()),
-            looks_only: false,
-            when_shared: WhenShared::default(),
-            forgets_unowned: false,
-            forgets: false,
-            of_instance: None,
             has_name: schema.is_named_in(declaration.properties()),
-            lineage: None,
             reference: Some(child.reference.clone()),
             identifier,
-            spelled: None,
-            is_referenced: false,
             compared_with,
-            heir: None,
-            owned_since: None,
             referred_bytes,
-            resolves: None,
             options,
-            plan: None,
             desired: Some(Sealed(desired)),
-            look: None,
-            reference_tags: BTreeMap::new(),
             schema_fingerprint: schema.fingerprint().to_owned(),
+            ..NewResourceWork::new(Kind::Put, child.scope.clone(), schema.type_name().clone())
         }))
     }
 

@@ -5,7 +5,6 @@
     reason = "failures in a test panic, in its fixture too"
 )]
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,7 +13,7 @@ use async_trait::async_trait;
 use serde_json::json;
 use ucp_cloud::{CloudControl, Fault};
 use ucp_model::operation::resource::Finish;
-use ucp_model::operation::{Call, Intent, Kind, Options, ReferenceChange, State, Work};
+use ucp_model::operation::{Call, Intent, Kind, ReferenceChange, State, Work};
 use ucp_model::{
     Action, ClientToken, CorrelationId, Ended, FaultClass, GroupBody, GroupId, Identifier,
     NewResourceGroup, Operation, OperationId, Progress, ProgressStatus, ReferenceId, RequestPage,
@@ -420,32 +419,9 @@ fn put(number: u32) -> NewOperation {
         keeps_plan_policy: false,
         accepted_at: NOW,
         work: NewWork::Resource(Box::new(NewResourceWork {
-            kind: Kind::Put,
-            scope: scope(),
-            type_name: type_name(),
             reference: Some(ReferenceId::new(group, type_name(), "main").unwrap()),
-            identifier: None,
-            spelled: None,
-            is_referenced: false,
             compared_with: usize::MAX,
-            heir: None,
-            owned_since: None,
-            referred_bytes: 0,
-            marked_for: None,
-            looks_only: false,
-            when_shared: ucp_model::operation::WhenShared::default(),
-            forgets_unowned: false,
-            forgets: false,
-            of_instance: None,
-            has_name: false,
-            lineage: None,
-            resolves: None,
-            options: Options::default(),
-            plan: None,
-            desired: None,
-            look: None,
-            reference_tags: BTreeMap::new(),
-            schema_fingerprint: String::new(),
+            ..NewResourceWork::new(Kind::Put, scope(), type_name())
         })),
     }
 }

@@ -9,7 +9,7 @@ use ucp_access::{Assignment, Grant, Role, Subject};
 use ucp_model::operation::group::{Application, GroupState, Task};
 use ucp_model::operation::resource::Finish;
 use ucp_model::operation::{
-    Call, GroupWork, Header, Intent, Kind, Options, ReferenceChange, ResourceWork, Work,
+    Call, GroupWork, Header, Intent, Kind, ReferenceChange, ResourceWork, Work,
 };
 use ucp_model::{
     Baseline, CorrelationId, Ended, Failure, GroupBody, GroupId, Identifier, Lineage, NewPlane,
@@ -156,32 +156,11 @@ pub(super) fn put(number: u64, name: &str) -> NewOperation {
         keeps_plan_policy: false,
         accepted_at: at(1),
         work: NewWork::Resource(Box::new(NewResourceWork {
-            kind: Kind::Put,
-            scope: scope(),
-            type_name: type_name(),
             reference: Some(alias(name)),
-            identifier: None,
-            spelled: None,
-            is_referenced: false,
             compared_with: usize::MAX,
-            heir: None,
-            owned_since: None,
-            referred_bytes: 0,
-            marked_for: None,
-            looks_only: false,
-            when_shared: ucp_model::operation::WhenShared::default(),
-            forgets_unowned: false,
-            forgets: false,
-            of_instance: None,
-            has_name: false,
-            lineage: None,
-            resolves: None,
-            options: Options::default(),
-            plan: None,
             desired: Some(sealed("desired")),
-            look: None,
-            reference_tags: BTreeMap::new(),
             schema_fingerprint: "fingerprint".to_owned(),
+            ..NewResourceWork::new(Kind::Put, scope(), type_name())
         })),
     }
 }

@@ -17,8 +17,8 @@ use sqlx::{
 };
 use tempfile::TempDir;
 use tokio::time::timeout;
+use ucp_model::operation::Kind;
 use ucp_model::operation::group::Task;
-use ucp_model::operation::{Kind, Options};
 use ucp_model::{
     CorrelationId, CredentialId, CredentialKind, GroupBody, GroupId, Identifier, NewCredential,
     NewResourceGroup, OperationId, PlaneId, PlaneKind, ReferenceId, Scope, Target, Timestamp,
@@ -94,32 +94,14 @@ fn put() -> NewOperation {
         keeps_plan_policy: false,
         accepted_at: NOW,
         work: NewWork::Resource(Box::new(NewResourceWork {
-            kind: Kind::Put,
-            scope: Scope::new("aws", "1234", "us-west-2").unwrap(),
-            type_name: reference.type_name.clone(),
-            reference: Some(reference),
-            identifier: None,
-            spelled: None,
-            is_referenced: false,
+            reference: Some(reference.clone()),
             compared_with: usize::MAX,
-            heir: None,
-            owned_since: None,
-            referred_bytes: 0,
-            marked_for: None,
-            looks_only: false,
-            when_shared: ucp_model::operation::WhenShared::default(),
-            forgets_unowned: false,
-            forgets: false,
-            of_instance: None,
-            has_name: false,
-            lineage: None,
-            resolves: None,
-            options: Options::default(),
-            plan: None,
             desired: Some(Sealed(b"desired".to_vec())),
-            look: None,
-            reference_tags: BTreeMap::new(),
-            schema_fingerprint: String::new(),
+            ..NewResourceWork::new(
+                Kind::Put,
+                Scope::new("aws", "1234", "us-west-2").unwrap(),
+                reference.type_name,
+            )
         })),
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ucp_model::operation::{Kind, Options};
+use ucp_model::operation::Kind;
 use ucp_model::{
     CorrelationId, GroupBody, GroupId, NewResourceGroup, ReferenceId, Scope, Timestamp, TypeName,
 };
@@ -43,32 +43,14 @@ async fn a_second_process_is_kept_out_or_joins_and_a_later_one_goes_on() {
         keeps_plan_policy: false,
         accepted_at: NOW,
         work: NewWork::Resource(Box::new(NewResourceWork {
-            kind: Kind::Put,
-            scope: Scope::new("aws", "1234", "us-west-2").unwrap(),
             reference: Some(ReferenceId::new(group, type_name.clone(), "a").unwrap()),
-            type_name,
-            identifier: None,
-            spelled: None,
-            is_referenced: false,
             compared_with: usize::MAX,
-            heir: None,
-            owned_since: None,
-            referred_bytes: 0,
-            marked_for: None,
-            looks_only: false,
-            when_shared: ucp_model::operation::WhenShared::default(),
-            forgets_unowned: false,
-            forgets: false,
-            of_instance: None,
-            has_name: false,
-            lineage: None,
-            resolves: None,
-            options: Options::default(),
-            plan: None,
             desired: Some(Sealed(b"desired".to_vec())),
-            look: None,
-            reference_tags: BTreeMap::new(),
-            schema_fingerprint: String::new(),
+            ..NewResourceWork::new(
+                Kind::Put,
+                Scope::new("aws", "1234", "us-west-2").unwrap(),
+                type_name,
+            )
         })),
     };
     store.accept_operation(put).await.unwrap();

@@ -113,6 +113,40 @@ pub struct NewResourceWork {
     pub schema_fingerprint: String,
 }
 
+impl NewResourceWork {
+    /// Returns the work on a resource of a type that has no reference and no identifier yet.
+    pub fn new(kind: Kind, scope: Scope, type_name: TypeName) -> Self {
+        Self {
+            kind,
+            scope,
+            type_name,
+            reference: None,
+            identifier: None,
+            spelled: None,
+            owned_since: None,
+            is_referenced: false,
+            compared_with: 0,
+            when_shared: WhenShared::default(),
+            heir: None,
+            forgets_unowned: false,
+            forgets: false,
+            of_instance: None,
+            has_name: false,
+            marked_for: None,
+            looks_only: false,
+            lineage: None,
+            resolves: None,
+            options: Options::default(),
+            referred_bytes: 0,
+            plan: None,
+            desired: None,
+            look: None,
+            reference_tags: BTreeMap::new(),
+            schema_fingerprint: String::new(),
+        }
+    }
+}
+
 impl NewOperation {
     /// Sets who comes to own what an operation on a group gives up to others, by the keys of the references that do.
     pub fn set_heirs(&mut self, given: BTreeMap<String, Reference>) {

@@ -1,10 +1,9 @@
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use tokio::task::JoinSet;
 use ucp_model::operation::resource::Finish;
-use ucp_model::operation::{Kind, Options, ReferenceChange, Work};
+use ucp_model::operation::{Kind, ReferenceChange, Work};
 use ucp_model::{CorrelationId, Ended, Identifier, Scope, Timestamp, TypeName};
 use ucp_observe::{CrashPoint, Crashed, Edge, Moment, Observer, Process};
 use ucp_store::{
@@ -91,32 +90,12 @@ fn put(number: usize) -> NewOperation {
         keeps_plan_policy: false,
         accepted_at: NOW,
         work: NewWork::Resource(Box::new(NewResourceWork {
-            kind: Kind::Put,
-            scope: Scope::new("aws", "123456789012", "us-west-2").unwrap(),
-            type_name: TypeName::from_cloudformation("AWS::Logs::LogGroup").unwrap(),
-            reference: None,
             identifier: Some(Identifier::new(number.to_string())),
-            spelled: None,
-            is_referenced: false,
-            compared_with: 0,
-            heir: None,
-            owned_since: None,
-            referred_bytes: 0,
-            marked_for: None,
-            looks_only: false,
-            when_shared: ucp_model::operation::WhenShared::default(),
-            forgets_unowned: false,
-            forgets: false,
-            of_instance: None,
-            has_name: false,
-            lineage: None,
-            resolves: None,
-            options: Options::default(),
-            plan: None,
-            desired: None,
-            look: None,
-            reference_tags: BTreeMap::new(),
-            schema_fingerprint: String::new(),
+            ..NewResourceWork::new(
+                Kind::Put,
+                Scope::new("aws", "123456789012", "us-west-2").unwrap(),
+                TypeName::from_cloudformation("AWS::Logs::LogGroup").unwrap(),
+            )
         })),
     }
 }
