@@ -11,7 +11,8 @@ use ucp_seal::AssociatedData;
 use zeroize::Zeroizing;
 
 use crate::abandoned::Abandoned;
-use crate::engine::{Parts, Stepper, work};
+use crate::engine::Parts;
+use crate::stepper::{Stepper, work};
 
 impl Stepper<'_> {
     /// Sends the change that was recorded.

@@ -3,7 +3,7 @@
 use ucp_model::ProgressStatus;
 use ucp_model::operation::{Forecast, Observation, State, Work};
 
-use crate::engine::Stepper;
+use crate::stepper::Stepper;
 
 impl Stepper<'_> {
     /// Tells the operation what to expect of the request that `observation` is about, and learns from it.

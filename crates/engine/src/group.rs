@@ -18,7 +18,8 @@ use ucp_schema::{ResourceSchema, UnknownType};
 use ucp_store::{Error, Limit, NewOperation, NewResourceWork, NewWork};
 
 use crate::abandoned::Abandoned;
-use crate::engine::{Parts, Stepper};
+use crate::engine::Parts;
+use crate::stepper::Stepper;
 
 impl Stepper<'_> {
     /// Returns the references of the group and the children so far.

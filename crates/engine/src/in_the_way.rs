@@ -6,7 +6,7 @@ use ucp_model::{Action, Operation, OperationId, Reference};
 use ucp_store::{Error, Limit};
 
 use crate::abandoned::Abandoned;
-use crate::engine::{Stepper, work};
+use crate::stepper::{Stepper, work};
 
 /// How many references of the group are read. A refusal must not cost more than a page.
 const READ_MAX: usize = 1_000;

@@ -28,6 +28,8 @@ mod pulse;
 mod reads;
 mod set_values;
 mod slots;
+mod stepper;
+mod stepping;
 mod sweeper;
 mod taking_back;
 mod turn;

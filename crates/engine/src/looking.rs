@@ -13,8 +13,8 @@ use ucp_store::Lease;
 
 use crate::Engine;
 use crate::abandoned::Abandoned;
-use crate::engine::{Stepper, work};
 use crate::set_values::REFERENCES_MAX;
+use crate::stepper::{Stepper, work};
 use crate::turn::Turn;
 
 impl Stepper<'_> {

@@ -5,7 +5,7 @@ use ucp_model::operation::{PERMISSIONS_SETTLE, Work};
 use ucp_store::{Error, Limit};
 
 use crate::abandoned::Abandoned;
-use crate::engine::{Stepper, work};
+use crate::stepper::{Stepper, work};
 
 /// The types whose changes give and take permissions.
 const TYPES: [&str; 5] = [

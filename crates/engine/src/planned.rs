@@ -8,8 +8,9 @@ use ucp_model::PlanUse;
 use ucp_seal::AssociatedData;
 
 use crate::abandoned::Abandoned;
-use crate::engine::{OTHER_KEY_PAUSE, Stepper};
+use crate::engine::OTHER_KEY_PAUSE;
 use crate::known_plans::Known;
+use crate::stepper::Stepper;
 
 /// What is shorter is read at once.
 const QUICK_BYTES: usize = 64 << 10;

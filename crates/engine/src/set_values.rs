@@ -20,7 +20,8 @@ use ucp_set::{
 use ucp_store::{NewResourceWork, Sealed};
 
 use crate::abandoned::Abandoned;
-use crate::engine::{Parts, Stepper};
+use crate::engine::Parts;
+use crate::stepper::Stepper;
 
 const NOT_VALID: &str = "With the values that it refers to, the declaration is not valid. Nothing was sent to AWS. Correct what the details name.";
 

@@ -6,7 +6,8 @@ use ucp_model::{ErrorCode, Failure, Refactor, RefactorId, RefactorStatus};
 use ucp_store::{ApplyRefactor, Error};
 
 use crate::abandoned::Abandoned;
-use crate::engine::{Parts, Stepper};
+use crate::engine::Parts;
+use crate::stepper::Stepper;
 
 impl Stepper<'_> {
     /// Moves everything back that the operation has moved. What was moved back before a crash is moved back.

@@ -10,8 +10,8 @@ use ucp_store::Lease;
 use crate::Engine;
 use crate::Pulse;
 use crate::abandoned::Abandoned;
-use crate::engine::Claims;
 use crate::slots::Slots;
+use crate::stepping::Claims;
 
 /// How long a claim that is under way may go on after a shutdown request. A claim that is given up may have leased
 /// operations, which then wait for the lease to expire.
