@@ -102,6 +102,15 @@ fn guard(node: &mut AstNode) -> Result<bool, String> {
             spend(body, 1);
             is_guarded = true;
         }
+        // What a step makes of each item is kept until the last one.
+        AstNode::Path { steps } => {
+            for step in steps {
+                if matches!(step.node, AstNode::Function { .. } | AstNode::Block(_)) {
+                    spend(&mut step.node, 1);
+                    is_guarded = true;
+                }
+            }
+        }
         AstNode::Descendant => return Err("`**` is not supported here".to_owned()),
         AstNode::Variable(name) if factor(name).is_some() || REFUSED.contains(&name.as_str()) => {
             return Err(format!("`${name}` can be called here, but not passed on"));
@@ -132,7 +141,7 @@ fn guard_call(
     if args.contains(&AstNode::Placeholder) || name == "replace" && given < 3 {
         return Err(format!("`${name}` needs all its arguments here"));
     }
-    if name == "string" && args.len() > 1 {
+    if name == "string" && given > 1 {
         return Err("`$string` has one argument here".to_owned());
     }
     let inserts = inserts(name);

@@ -56,6 +56,8 @@ fn what_makes_too_much_gives_nothing() {
         "$reduce([1..60], function($all, $next) { $all ~> $replace('x', 'xx') }, Name)",
         "$join([1..5000], $pad(Name, 100000))",
         "Name.$replace('x', 'xx', $$.N)",
+        "[1..10000].$uppercase($$.Long)",
+        "[1..10000].($l := $$.Long; $uppercase($l))",
         "[1..5000] ~> $join($pad(Name, 100000))",
         "$replace($pad(Name, 100000, 'x'), 'x', $pad(Name, 100000))",
         &format!("($a := Name; {doubled} $a)"),
@@ -95,6 +97,7 @@ fn what_has_no_bound_is_no_transform() {
         "$formatInteger(9000000000000000000, 'I')",
         "Name.**",
         "$string(Name, true)",
+        "Name ~> $string(true)",
         "($ucp_spend := function($value, $factor) { $value }; Name & Name)",
         "$map(Names, function($ucp_insert) { Name })",
     ] {
@@ -116,6 +119,8 @@ fn what_is_usual_is_within_the_budget() {
         ("Name ~> $replace('w', Name, 1)", "webeb"),
         ("$replace(Name, /w/, Name, 1)", "webeb"),
         ("$string(Names)", "[\"a\",\"b\"]"),
+        ("$join(Names.$uppercase($))", "AB"),
+        ("$join(Names.($ & '-'))", "a-b-"),
         ("Name & '-' & Name", "web-web"),
         ("Missing & Name", "web"),
     ] {
