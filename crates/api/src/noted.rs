@@ -73,6 +73,16 @@ impl Noted {
         }
     }
 
+    /// Notes that the request only shows what it would do, as a what-if does.
+    pub(crate) fn changes_nothing(&self) {
+        if let Some(action) = &mut self.notes().action {
+            action.effect = Effect::Read;
+            if let Some(name) = action.name.strip_suffix("/action") {
+                action.name = format!("{name}/whatIf/action");
+            }
+        }
+    }
+
     /// Returns what the action does, if a route serves it.
     pub(crate) fn effect(&self) -> Option<Effect> {
         self.notes().action.as_ref().map(|action| action.effect)

@@ -15,7 +15,9 @@ const CHANGES: [&str; 7] = [
 const READS: [&str; 2] = ["/whatIf/action", "/validate/action"];
 /// The number of refusals of unknown callers that a process stores in a minute. Changes have as many of their own.
 pub(crate) const OF_NOBODY: u32 = 60;
-/// The number of refusals of a known caller that a process stores in a minute.
+/// The number of refused reads of a known caller that a process stores in a minute.
+pub(crate) const OF_READS: u32 = 60;
+/// The number of refused changes of a known caller that a process stores in a minute.
 pub(crate) const OF_SOMEBODY: u32 = 600;
 /// The number of requests of a caller that failed before they changed anything that a process stores in a minute.
 pub(crate) const OF_FAILURES: u32 = 600;
@@ -44,15 +46,15 @@ impl Floods {
     pub(crate) fn admit(&mut self, event: &AuditEvent) -> bool {
         let AuditEvent { caller, at, .. } = event;
         let ends = |ends: &[&str]| ends.iter().any(|end| event.action.ends_with(end));
-        let flood = match ends(&CHANGES) && !ends(&READS) {
-            true => &mut self.changes,
-            false => &mut self.reads,
+        let (flood, most) = match ends(&CHANGES) && !ends(&READS) {
+            true => (&mut self.changes, OF_SOMEBODY),
+            false => (&mut self.reads, OF_READS),
         };
         match event.outcome {
             AuditOutcome::Refused if caller == ANONYMOUS => {
                 flood.refusals.admit(caller, *at, OF_NOBODY)
             }
-            AuditOutcome::Refused => flood.refusals.admit(caller, *at, OF_SOMEBODY),
+            AuditOutcome::Refused => flood.refusals.admit(caller, *at, most),
             AuditOutcome::Failed if may_have_changed(event) => true,
             AuditOutcome::Failed => flood.failures.admit(caller, *at, OF_FAILURES),
             AuditOutcome::Allowed | AuditOutcome::Unchanged | AuditOutcome::Unanswered => true,
@@ -116,26 +118,30 @@ mod tests {
 
     #[test]
     fn refused_reads_leave_the_refused_changes_their_place() {
-        for (caller, most) in [("ann", OF_SOMEBODY), (ANONYMOUS, OF_NOBODY)] {
+        for (caller, [of_reads, of_changes]) in [
+            ("ann", [OF_READS, OF_SOMEBODY]),
+            (ANONYMOUS, [OF_NOBODY; 2]),
+        ] {
             let mut floods = Floods::default();
             let reads = [
                 "TRACE",
                 "System.Resources/resourceGroups/read",
                 "GET",
                 "AWS.EC2/VPC/whatIf/action",
+                "System.Resources/resourceGroups/refactor/whatIf/action",
             ];
-            for number in 0..2 * most {
+            for number in 0..2 * of_reads {
                 let action = reads[number as usize % reads.len()];
-                assert_eq!(floods.admit(&refused(caller, action)), number < most);
+                assert_eq!(floods.admit(&refused(caller, action)), number < of_reads);
             }
             let changes = [
                 "AWS.EC2/VPC/write",
                 "PUT",
                 "System.Resources/resourceGroups/apply/action",
             ];
-            for number in 0..2 * most {
+            for number in 0..2 * of_changes {
                 let action = changes[number as usize % changes.len()];
-                assert_eq!(floods.admit(&refused(caller, action)), number < most);
+                assert_eq!(floods.admit(&refused(caller, action)), number < of_changes);
             }
             assert!(floods.admit(&refused("bob", "GET")));
         }

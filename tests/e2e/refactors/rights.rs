@@ -187,3 +187,24 @@ async fn who_may_change_all_groups_may_move(kind: StoreKind) {
     );
     world.finish().await;
 }
+
+/// Whoever may only read leaves nothing in the audit by plans, however many there are.
+#[tokio::test]
+async fn a_plan_is_audited_as_a_read() {
+    let old = group(OLD);
+    let world = World::builder()
+        .granting(vec![grant("eve", Role::Reader, &[&old, AWS])])
+        .build()
+        .await;
+    let plan = super::body("plan", &[(OLD, vec![])]);
+    let before = world.audited().await.len();
+    post_as(&world, "eve", PLANE, &plan).await.expect(200);
+    assert_eq!(world.audited().await.len(), before);
+    let apply = super::body("apply", &[(OLD, vec![])]);
+    post_as(&world, "eve", PLANE, &apply).await.expect(403);
+    let events = world.audited().await;
+    assert_eq!(events.len(), before + 1);
+    let refused = events.last().expect("an event");
+    assert!(refused.action.ends_with("/refactor/action"), "{refused:?}");
+    world.finish().await;
+}

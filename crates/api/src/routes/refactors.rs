@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use ucp_app::{RefactorBase, RefactorQuery, Refactored};
+use ucp_app::{RefactorBase, RefactorMode, RefactorQuery, Refactored};
 use ucp_model::{GroupId, RefactorId, excerpt};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -109,6 +109,9 @@ async fn refactor(
     };
     // Its place among the large ones is kept until the reply.
     let ((declared, count), _place) = body.read(api, read).await?;
+    if declared.mode == RefactorMode::Plan {
+        context.noted.changes_nothing();
+    }
     rated::count_members(api, context, path, Effect::Write, count)?;
     let refactored = api.app.refactor(plane, declared, &context.caller);
     let Refactored { record, deployment } = Box::pin(refactored).await?;
