@@ -305,9 +305,9 @@ impl KeptPlan {
         approvals.any(|approval| self.is_of_another(&approval.by)) && self.is_approved()
     }
 
-    /// Returns whether a caller is known to be another one than who asked for it.
+    /// Returns whether a caller is known to be another one than who asked for it: both have a name.
     pub fn is_of_another(&self, caller: &str) -> bool {
-        caller != self.created_by && caller != ANONYMOUS
+        caller != self.created_by && ![caller, &self.created_by].contains(&ANONYMOUS)
     }
 
     /// Refuses a use of the plan, or of a member of it, at a time. Each member is used once, whatever becomes of the others.
