@@ -42,6 +42,32 @@ fn is_withheld(reply: &Value, arm: &str, place: &str) {
     assert!(text.contains("\"Withheld\""), "{arm} {place}: {text}");
 }
 
+async fn send(world: &World, action: &str, set: &Value) -> Reply {
+    let path = format!("{GROUP}/:{action}?{API}");
+    world.call("POST", &path, &set.to_string()).await
+}
+
+/// Asserts that a request is refused: for its plan, or since the value is not valid.
+fn refuse(reply: &Reply, (arm, place): (&str, &str)) {
+    let is_refused = [400, 409].contains(&reply.status);
+    assert!(is_refused, "{arm} {place}: {} {}", reply.status, reply.text);
+}
+
+/// Asserts that nobody can approve a plan.
+async fn refuse_approval(world: &World, planned: &Value, (arm, place): (&str, &str)) {
+    let id = planned["planId"].as_str().expect("an id");
+    let approve = format!("/planes/radius/local/providers/System.Resources/plans/{id}/:approve");
+    let review = json!({"fingerprint": planned["fingerprint"]}).to_string();
+    let refused = world.call("POST", &approve, &review).await.expect(409);
+    is_withheld(&refused.body, arm, place);
+}
+
+/// What an author may put at the place: what was declared, and values of other kinds.
+fn filled(declared: &Value, place: &str) -> [Value; 4] {
+    let value = declared.pointer(place).expect("a value").clone();
+    [value, json!("another"), json!(7), json!({"$unknown": true})]
+}
+
 /// Plans a declaration while the author decides, and tries to have that approved and carried out with the value.
 async fn plan(world: &World, arm: &str, declared: &Value, place: &str) -> Option<()> {
     let tracked_by = tracked_by(arm, "a");
@@ -59,13 +85,32 @@ async fn plan(world: &World, arm: &str, declared: &Value, place: &str) -> Option
         "{arm} {place}: {planned}"
     );
 
+    let set = |parameter: Value| {
+        json!({"scope": "/planes/aws/aws/accounts/123456789012/regions/us-west-2", "resources": [
+            {"alias": "p", "type": PARAMETER, "properties": {"Name": "p", "Type": "String", "Value": parameter}},
+            {"alias": "a", "type": arm, "properties": with(declared, place, json!({"$reference": "p#/Value"}))},
+        ]})
+    };
+    let open_set = set(json!({"$unknown": true}));
+    let of_set = send(world, "whatIf", &open_set).await;
+
     set_policy(world, "approved").await;
-    let approve = format!("/planes/radius/local/providers/System.Resources/plans/{id}/:approve");
-    let review = json!({"fingerprint": planned["fingerprint"]}).to_string();
-    let refused: Reply = world.call("POST", &approve, &review).await.expect(409);
-    is_withheld(&refused.body, arm, place);
-    let put = json!({"planId": id, "trackedBy": tracked_by, "properties": declared});
-    world.post(arm, "put", &put).await.expect(409);
+    refuse_approval(world, &planned, (arm, place)).await;
+    for value in filled(declared, place) {
+        let properties = with(declared, place, value);
+        let put = json!({"planId": id, "trackedBy": tracked_by, "properties": properties});
+        refuse(&world.post(arm, "put", &put).await, (arm, place));
+    }
+    if let Some(id) = of_set.body["properties"]["planId"].as_str() {
+        refuse_approval(world, &of_set.body["properties"], (arm, place)).await;
+        let planned = json!({ "planId": id });
+        send(world, "apply", &planned).await.expect(409);
+        for value in filled(declared, place) {
+            let mut filled = set(value);
+            filled["planId"] = json!(id);
+            refuse(&send(world, "apply", &filled).await, (arm, place));
+        }
+    }
     let again = world.post(arm, "whatIf", &body).await.expect(200);
     assert_eq!(
         again.body["status"], "Failed",
@@ -79,13 +124,7 @@ async fn plan(world: &World, arm: &str, declared: &Value, place: &str) -> Option
     );
     is_withheld(&again.body, arm, place);
 
-    let set = json!({"scope": "/planes/aws/aws/accounts/123456789012/regions/us-west-2", "resources": [
-        {"alias": "p", "type": PARAMETER, "properties": {"Name": "p", "Type": "String", "Value": {"$unknown": true}}},
-        {"alias": "a", "type": arm, "properties": with(declared, place, json!({"$reference": "p#/Value"}))},
-    ]});
-    let reply = world
-        .call("POST", &format!("{GROUP}/:whatIf?{API}"), &set.to_string())
-        .await;
+    let reply = send(world, "whatIf", &open_set).await;
     if reply.status == 200 {
         assert_eq!(
             reply.body["status"], "Failed",

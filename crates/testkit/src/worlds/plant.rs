@@ -149,6 +149,7 @@ pub(super) async fn take_for_known(store: &dyn Store, id: PlanId) {
     let stored = store.get_plan(id).await.expect("the store answers");
     let content = stored.expect("it is kept").content;
     let text = cipher().open(&place, &content).expect("it opens");
+    let text = ucp_look::unpack(text.into()).expect("it is as it was written");
     let mut shown: Value = serde_json::from_slice(&text).expect("it is JSON");
     for member in shown["members"].as_array_mut().into_iter().flatten() {
         let planned = member["planned"].as_object_mut().into_iter().flatten();
@@ -158,7 +159,8 @@ pub(super) async fn take_for_known(store: &dyn Store, id: PlanId) {
             }
         }
     }
-    let sealed = cipher().seal(&place, shown.to_string().as_bytes());
+    let packed = ucp_look::pack(&shown.to_string()).expect("it is compressed");
+    let sealed = cipher().seal(&place, &packed);
     let sealed = sealed.expect("it is sealed");
     let resealed = store.reseal(&place, &content.into(), sealed).await;
     assert!(resealed.expect("the store answers"), "it is as it was");
