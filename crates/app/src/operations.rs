@@ -6,7 +6,7 @@ use ucp_model::{ErrorCode, Failure, GroupId, Operation, OperationId, Timestamp, 
 use ucp_store::{OperationPage, Status};
 
 use crate::intake::no_such_group;
-use crate::listed::Filling;
+use crate::listed::{Filling, USUAL};
 use crate::{App, Caller, Listed, Rejection};
 
 /// A query for the operations of a group.
@@ -106,7 +106,7 @@ impl App {
         query: OperationQuery,
         caller: &Caller,
     ) -> Result<(Listed<Operation>, Option<(Timestamp, OperationId)>), Rejection> {
-        let mut shown = Filling::up_to(query.top, &caller.room);
+        let mut shown = Filling::up_to(query.top, USUAL, &caller.room);
         let (mut after, mut looked) = (query.after, 0);
         shown.enter().await?;
         loop {
