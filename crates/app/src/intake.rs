@@ -1,11 +1,10 @@
 //! Shared by puts, deletes and imports: resolves types and reference ids, accepts operations, waits for their verdicts.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::time::Instant;
 use ucp_access::Right;
-use ucp_model::operation::{Kind, Options, Verdict, WhenShared, Work};
+use ucp_model::operation::{Kind, Options, Verdict, Work};
 use ucp_model::{
     ErrorCode, Failure, GroupId, Identifier, Operation, OperationId, Reference, ReferenceId, Scope,
     TypeName,
@@ -126,32 +125,12 @@ impl App {
             identifier,
         } = resource;
         let work = NewWork::Resource(Box::new(NewResourceWork {
-            kind,
-            scope,
-            type_name: schema.type_name().clone(),
             marked_for: reference.clone().filter(|_| !schema.is_named_by_aws()),
-            looks_only: false,
-            when_shared: WhenShared::default(),
-            forgets_unowned: false,
-            forgets: false,
-            of_instance: None,
-            has_name: false,
-            lineage: None,
             reference,
             identifier,
-            spelled: None,
-            is_referenced: false,
-            compared_with: 0,
-            heir: None,
-            owned_since: None,
-            referred_bytes: 0,
-            resolves: None,
             options,
-            plan: None,
-            desired: None,
-            look: None,
-            reference_tags: BTreeMap::new(),
             schema_fingerprint: schema.fingerprint().to_owned(),
+            ..NewResourceWork::new(kind, scope, schema.type_name().clone())
         }));
         let id = OperationId(self.parts.entropy.uuid("operation"));
         self.new_operation(id, work, caller)
