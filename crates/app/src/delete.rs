@@ -13,7 +13,7 @@ use crate::intake::{Subject, verdict_of};
 use crate::looking::{Outlook, View};
 use crate::plan_in_hand::MemberInHand;
 use crate::planned_delete::PlannedDelete;
-use crate::resource_groups::policy_lowered;
+use crate::refusal::policy_lowered;
 use crate::{App, Caller, Rejection, Selector, TrackedBy};
 
 /// A delete of one resource.

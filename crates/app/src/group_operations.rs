@@ -17,7 +17,7 @@ use ucp_store::{GroupDeletion, NewOperation, NewWork, Precondition};
 use crate::awaiting::Pending;
 use crate::declaring::unsupported;
 use crate::import::identifier;
-use crate::intake::no_such_group;
+use crate::refusal::no_such_group;
 use crate::{App, Caller, Rejection};
 
 /// The maximum number of resources in one request.

@@ -6,14 +6,13 @@ use tokio::time::Instant;
 use ucp_access::Right;
 use ucp_model::operation::{Kind, Options, Verdict, Work};
 use ucp_model::{
-    ErrorCode, Failure, GroupId, Identifier, Operation, OperationId, Reference, ReferenceId, Scope,
-    TypeName,
+    GroupId, Identifier, Operation, OperationId, Reference, ReferenceId, Scope, TypeName,
 };
 use ucp_schema::ResourceSchema;
 use ucp_store::{NewLook, NewOperation, NewResourceWork, NewWork, Sealed};
 
 use crate::awaiting::Pending;
-use crate::resource_groups::policy_lowered;
+use crate::refusal::policy_lowered;
 use crate::{App, Caller, Rejection, TrackedBy};
 
 impl App {
@@ -136,60 +135,6 @@ impl App {
         self.new_operation(id, work, caller)
     }
 
-    /// Translates the store's refusal of an operation on `reference`.
-    pub(crate) async fn refusal(
-        &self,
-        error: ucp_store::Error,
-        reference: Option<&ReferenceId>,
-    ) -> Rejection {
-        let alias = reference.map_or("The resource", |id| id.alias.as_str());
-        match error {
-            ucp_store::Error::NoSuchGroup => match reference {
-                Some(reference) => no_such_group(&reference.group),
-                None => error.into(),
-            },
-            ucp_store::Error::Busy(running) | ucp_store::Error::GroupDeleting(running) => {
-                self.busy(running).await
-            }
-            ucp_store::Error::OutcomeUnknown => match reference {
-                Some(reference) => Box::pin(self.undecided(reference)).await,
-                None => error.into(),
-            },
-            ucp_store::Error::AlreadyReferenced => Rejection::Conflict(Failure::new(
-                ErrorCode::Conflict,
-                format!(
-                    "'{alias}' already stands for a resource and was not changed. Use another alias, or delete the reference first."
-                ),
-            )),
-            ucp_store::Error::ReferencedElsewhere(scope) => Rejection::Conflict(Failure::new(
-                ErrorCode::Conflict,
-                format!(
-                    "'{alias}' already stands for a resource in {scope}. Use that account and region, or another alias."
-                ),
-            )),
-            ucp_store::Error::OwnedElsewhere(owner) => Rejection::OwnedElsewhere(Box::new(owner)),
-            ucp_store::Error::Shared(others) => Rejection::Shared(others),
-            ucp_store::Error::NoSuchReference
-            | ucp_store::Error::PreconditionFailed
-            | ucp_store::Error::PolicyLowered
-            | ucp_store::Error::NotOwned
-            | ucp_store::Error::NotOfInstance
-            | ucp_store::Error::TooManyTags
-            | ucp_store::Error::TooManyBindings
-            | ucp_store::Error::NoSuchPlan
-            | ucp_store::Error::NoSuchRefactor
-            | ucp_store::Error::RefactorStatus(_)
-            | ucp_store::Error::PlanRefused(_)
-            | ucp_store::Error::PlanRequired
-            | ucp_store::Error::ApprovalRequired
-            | ucp_store::Error::PolicyElsewhere(_)
-            | ucp_store::Error::LeaseLost
-            | ucp_store::Error::Unavailable(_)
-            | ucp_store::Error::OtherKey { .. }
-            | ucp_store::Error::Corrupt(_) => error.into(),
-        }
-    }
-
     /// Makes the operation to accept from a request.
     pub(crate) fn new_operation(
         &self,
@@ -212,14 +157,6 @@ impl App {
         }
     }
 
-    /// Refuses a request because the operation `running` is under way.
-    pub(crate) async fn busy(&self, running: OperationId) -> Rejection {
-        match self.operation(running).await {
-            Ok(operation) => Rejection::Busy(Box::new(operation)),
-            Err(rejection) => rejection,
-        }
-    }
-
     /// Waits until the engine has decided what to do, until `deadline`, or until the caller has left, and returns the operation,
     /// which goes on in any case. If it has ended without a call to AWS, its failure is returned instead.
     pub(crate) async fn verdict(
@@ -238,33 +175,6 @@ impl App {
             Verdict::Refused(failure) => Err(Rejection::Refused(failure.clone())),
             Verdict::Undecided | Verdict::NothingToDo | Verdict::Underway => Ok(operation),
         }
-    }
-
-    /// Returns the identifier that `trackedBy` stands for, in `scope`.
-    pub(crate) async fn identifier_of(
-        &self,
-        tracked_by: &TrackedBy,
-        schema: &ResourceSchema,
-        scope: &Scope,
-        caller: &Caller,
-    ) -> Result<Identifier, Rejection> {
-        let id = self.reference_id(tracked_by, schema, (caller, Right::Read))?;
-        let store = &self.parts.store;
-        if let Err(error) = store.get_resource_group(&id.group).await {
-            return Err(self.refusal(error, Some(&id)).await);
-        }
-        let reference = self.get_reference(&id).await?;
-        if !reference.scope.is_same_place(scope) {
-            let error = ucp_store::Error::ReferencedElsewhere(reference.scope);
-            return Err(self.refusal(error, Some(&id)).await);
-        }
-        reference.identifier.ok_or_else(|| {
-            let message = format!(
-                "'{}' does not stand for an AWS resource yet: its creation is under way. Wait until the operation ends.",
-                id.alias
-            );
-            Rejection::Missing(Failure::new(ErrorCode::NotFound, message).with_target(id.to_string()))
-        })
     }
 }
 
@@ -323,17 +233,4 @@ pub(crate) fn verdict_of(operation: &Operation) -> Verdict<'_> {
         Work::Resource(work) => work.verdict(),
         Work::Group(_) => Verdict::Underway,
     }
-}
-
-pub(crate) fn no_such_group(group: &GroupId) -> Rejection {
-    Rejection::Missing(
-        Failure::new(
-            ErrorCode::ResourceGroupNotFound,
-            format!(
-                "The resource group '{}' does not exist. Create it with a PUT on {group}.",
-                group.name
-            ),
-        )
-        .with_target(group.to_string()),
-    )
 }

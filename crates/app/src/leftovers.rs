@@ -1,8 +1,6 @@
-use ucp_model::{
-    Detail, ErrorCode, Failure, Leftover, LeftoverId, OperationId, ReferenceId, Register,
-};
+use ucp_model::{ErrorCode, Failure, Leftover, LeftoverId, OperationId, Register};
 
-use crate::references::group_not_found;
+use crate::refusal::group_not_found;
 use crate::{App, Caller, Listed, Rejection};
 
 impl App {
@@ -42,41 +40,6 @@ impl App {
             tracing::info!(leftover.id = %id, "leftover forgotten");
         }
         Ok(forgotten)
-    }
-}
-
-/// The number of leftovers among which the one of an undecided reference is looked for.
-const LOOKED_AT: usize = 1_000;
-
-impl App {
-    /// Refuses a put, since the outcome of the create before it is unknown.
-    pub(crate) async fn undecided(&self, reference: &ReferenceId) -> Rejection {
-        let register = Register::Group(reference.group.clone());
-        let leftovers = self.parts.store.list_leftovers(&register, None, LOOKED_AT);
-        let leftovers = match leftovers.await {
-            Ok(leftovers) => leftovers,
-            Err(error) => return error.into(),
-        };
-        let key = reference.key();
-        let is_of = |leftover: &&Leftover| leftover.undecided().is_some_and(|own| own.key() == key);
-        let alias = &reference.alias;
-        let entry = leftovers.iter().find(is_of);
-        let looks = entry.map_or_else(String::new, |entry| {
-            format!(" ucp looks what came of it, next at {}.", entry.next_try_at)
-        });
-        let message = format!(
-            "What came of the create of '{alias}' is unknown, and another put could make a second resource. Nothing was sent.{looks} To decide now, :import what AWS has, or DELETE {reference} if there is nothing, or send \"resolve\": \"abandon\" to leave what there may be and go on."
-        );
-        let details = entry.map(|leftover| {
-            let cause = leftover.last_error.as_ref();
-            let cause = cause.map_or("", |failure| failure.message.as_str());
-            let message = format!("since {}: {cause}", leftover.since);
-            Detail::at("OutcomeUnknown", message, leftover.id.to_string())
-        });
-        let failure = Failure::new(ErrorCode::OutcomeUnknown, message)
-            .with_target(reference.to_string())
-            .with_details(details.into_iter().collect());
-        Rejection::Conflict(failure)
     }
 }
 

@@ -38,6 +38,7 @@ mod read;
 mod recipient;
 mod refactors;
 mod references;
+mod refusal;
 mod regions;
 mod rejection;
 mod releasing;

@@ -5,8 +5,8 @@ use ucp_model::operation::group::MemberState;
 use ucp_model::{ErrorCode, Failure, GroupId, Operation, OperationId, Timestamp, json};
 use ucp_store::{OperationPage, Status};
 
-use crate::intake::no_such_group;
 use crate::listed::{Filling, USUAL};
+use crate::refusal::{no_such_group, no_such_operation, operation_not_found};
 use crate::{App, Caller, Listed, Rejection};
 
 /// A query for the operations of a group.
@@ -36,17 +36,11 @@ impl App {
             Ok(operation) if caller.reads_operation(&operation) => self.veiled(operation).await,
             // The audit, too, does not tell them apart: in the time that it takes.
             Ok(_) | Err(Rejection::Missing(_)) if !caller.rights.are_unlimited() => {
-                Err(Rejection::Hidden(not_found(id)))
+                Err(Rejection::Hidden(operation_not_found(id)))
             }
             Ok(_) => Err(no_such_operation(id)),
             Err(rejection) => Err(rejection),
         }
-    }
-
-    /// Returns an operation, from the store alone.
-    pub(crate) async fn operation(&self, id: OperationId) -> Result<Operation, Rejection> {
-        let operation = self.parts.store.get_operation(id).await?;
-        operation.ok_or_else(|| no_such_operation(id))
     }
 
     /// Returns the latest errors of AWS after which resources of a set go on, by the operations on these resources.
@@ -140,12 +134,4 @@ impl App {
             }
         }
     }
-}
-
-fn no_such_operation(id: OperationId) -> Rejection {
-    Rejection::Missing(not_found(id))
-}
-
-fn not_found(id: OperationId) -> Failure {
-    Failure::new(ErrorCode::NotFound, format!("There is no operation {id}."))
 }

@@ -10,9 +10,10 @@ use ucp_model::{
 };
 use ucp_store::{LiveOperations, PLAN_UNIT, PlansOf, RoleAssignment};
 
-use crate::role_assignments::LOOKED_AT;
 use crate::{App, Quotas, Rejection};
 
+/// How many role assignments are read at once.
+pub(crate) const LOOKED_AT: usize = 1_000;
 /// The role assignments that name one scope.
 pub(crate) const SCOPE_MAX: usize = 100;
 

@@ -2,14 +2,17 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::time::Instant;
+use ucp_access::Right;
 use ucp_model::operation::SETTLING_WINDOW;
-use ucp_model::{Fault, FaultClass, Identifier, ResourceDescription, Scope, Target, TypeName};
+use ucp_model::{
+    ErrorCode, Failure, Fault, FaultClass, Identifier, ResourceDescription, Scope, Target, TypeName,
+};
 use ucp_schema::ResourceSchema;
 
 use crate::declaring::unsupported;
 use crate::identifier::{named, not_found, told_by};
 use crate::in_flight::taken_by;
-use crate::{App, Caller, Rejection, Room, Selector};
+use crate::{App, Caller, Rejection, Room, Selector, TrackedBy};
 
 /// How long a read by action waits for a recently created resource to become visible.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -117,6 +120,33 @@ impl App {
                 .map(|listed| shown(&schema, scope, &listed))
                 .collect(),
             next_token: page.next_token,
+        })
+    }
+
+    /// Returns the identifier that `trackedBy` stands for, in `scope`.
+    pub(crate) async fn identifier_of(
+        &self,
+        tracked_by: &TrackedBy,
+        schema: &ResourceSchema,
+        scope: &Scope,
+        caller: &Caller,
+    ) -> Result<Identifier, Rejection> {
+        let id = self.reference_id(tracked_by, schema, (caller, Right::Read))?;
+        let store = &self.parts.store;
+        if let Err(error) = store.get_resource_group(&id.group).await {
+            return Err(self.refusal(error, Some(&id)).await);
+        }
+        let reference = self.get_reference(&id).await?;
+        if !reference.scope.is_same_place(scope) {
+            let error = ucp_store::Error::ReferencedElsewhere(reference.scope);
+            return Err(self.refusal(error, Some(&id)).await);
+        }
+        reference.identifier.ok_or_else(|| {
+            let message = format!(
+                "'{}' does not stand for an AWS resource yet: its creation is under way. Wait until the operation ends.",
+                id.alias
+            );
+            Rejection::Missing(Failure::new(ErrorCode::NotFound, message).with_target(id.to_string()))
         })
     }
 

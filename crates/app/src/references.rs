@@ -5,6 +5,7 @@ use ucp_model::{
 use ucp_store::ReferenceUpdate;
 
 use crate::listed::{Filling, USUAL};
+use crate::refusal::group_not_found;
 use crate::{App, Caller, Listed, Rejection, Room};
 
 /// A group with its references.
@@ -114,14 +115,6 @@ pub(crate) fn not_referenced(id: &ReferenceId) -> Rejection {
             id.type_name.arm(),
             id.group.name
         ),
-    );
-    Rejection::Missing(failure.with_target(id.to_string()))
-}
-
-pub(crate) fn group_not_found(id: &GroupId) -> Rejection {
-    let failure = Failure::new(
-        ErrorCode::NotFound,
-        format!("The resource group '{}' does not exist.", id.name),
     );
     Rejection::Missing(failure.with_target(id.to_string()))
 }

@@ -1,9 +1,7 @@
 use ucp_cpu_pool::Undone;
-use ucp_model::operation::{policy_elsewhere, shared_elsewhere};
+use ucp_model::operation::policy_elsewhere;
 use ucp_model::{Detail, ErrorCode, Failure, Fault, Operation, PlanRefusal, ReferenceId, TypeName};
 use ucp_schema::UnknownType;
-
-use crate::Caller;
 
 /// The reason for refusing a request. Each variant stands for a different reaction of the caller.
 #[derive(Debug, thiserror::Error)]
@@ -122,32 +120,6 @@ impl Rejection {
                 "The store cannot be reached now. Try again.",
             )),
         }
-    }
-
-    /// Hides what is in the way of a request, if the caller may not read it.
-    pub(crate) fn shown_to(self, caller: &Caller) -> Self {
-        let hidden = |what: &str| {
-            let name = &caller.name;
-            let message = format!("{what} The client '{name}' may not read more about it.");
-            Rejection::Conflict(Failure::new(ErrorCode::Conflict, message))
-        };
-        if let Rejection::Busy(operation) = &self
-            && !caller.reads_operation(operation)
-        {
-            return hidden("Another operation on the resource is under way. Try again later.");
-        }
-        if let Rejection::Shared(others) = &self {
-            let may_be_named = |other: &ReferenceId| caller.reads_group(&other.group);
-            return Rejection::Conflict(shared_elsewhere(others, may_be_named));
-        }
-        if let Rejection::OwnedElsewhere(owner) = &self
-            && !caller.reads_group(&owner.group)
-        {
-            return hidden(
-                "Another reference owns the resource, and only one can own it. Leave ownedResource out.",
-            );
-        }
-        self
     }
 
     /// A plan must not be used.

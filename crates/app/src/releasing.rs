@@ -8,7 +8,7 @@ use ucp_store::rules::instance_of;
 use ucp_store::{Error, Release};
 
 use crate::references::not_referenced;
-use crate::resource_groups::policy_lowered;
+use crate::refusal::policy_lowered;
 use crate::settling::{TRIES, changes_too_fast};
 use crate::{App, Caller, Rejection};
 

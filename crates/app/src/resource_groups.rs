@@ -3,7 +3,7 @@ use ucp_model::{GroupId, MAX_TAGS, NewResourceGroup, PlaneId, ResourceGroup};
 use ucp_store::{GroupUpdate, Precondition, Written};
 
 use crate::listed::{Filling, Named, TAGGED, tagged_bytes};
-use crate::references::group_not_found;
+use crate::refusal::{group_not_found, policy_lowered};
 use crate::{App, Caller, Listed, Rejection};
 
 impl App {
@@ -90,15 +90,5 @@ fn bounded(precondition: Precondition, group: &GroupId, caller: &Caller) -> Prec
     Precondition {
         keeps_plan_policy: !caller.may_lower_policy(group),
         ..precondition
-    }
-}
-
-/// Refuses what lets more changes by without a plan, or without an approval.
-pub(crate) fn policy_lowered(group: &GroupId, caller: &Caller) -> Rejection {
-    let action = "System.Resources/resourceGroups/planPolicy/write";
-    match caller.judge_group(Right::Approve, group, action) {
-        Err(refused) => refused,
-        // The right was given meanwhile.
-        Ok(()) => Rejection::precondition_failed(group),
     }
 }

@@ -2,9 +2,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use ucp_access::{DeniedType, GrantIndex, Principal, Refusal, Right, Rights, Scope};
-use ucp_model::operation::Work;
 use ucp_model::operation::group::Task;
-use ucp_model::{ErrorCode, Failure, GroupId, Operation, TypeName};
+use ucp_model::operation::{Work, shared_elsewhere};
+use ucp_model::{ErrorCode, Failure, GroupId, Operation, ReferenceId, TypeName};
 
 use crate::known_assignments::Unread;
 use crate::{App, Caller, Rejection};
@@ -155,5 +155,33 @@ impl From<Box<Refusal>> for Rejection {
     fn from(refusal: Box<Refusal>) -> Self {
         let failure = Failure::new(ErrorCode::AuthorizationFailed, refusal.to_string());
         Rejection::Forbidden(failure.with_target(refusal.scope.to_string()))
+    }
+}
+
+impl Rejection {
+    /// Hides what is in the way of a request, if the caller may not read it.
+    pub(crate) fn shown_to(self, caller: &Caller) -> Self {
+        let hidden = |what: &str| {
+            let name = &caller.name;
+            let message = format!("{what} The client '{name}' may not read more about it.");
+            Rejection::Conflict(Failure::new(ErrorCode::Conflict, message))
+        };
+        if let Rejection::Busy(operation) = &self
+            && !caller.reads_operation(operation)
+        {
+            return hidden("Another operation on the resource is under way. Try again later.");
+        }
+        if let Rejection::Shared(others) = &self {
+            let may_be_named = |other: &ReferenceId| caller.reads_group(&other.group);
+            return Rejection::Conflict(shared_elsewhere(others, may_be_named));
+        }
+        if let Rejection::OwnedElsewhere(owner) = &self
+            && !caller.reads_group(&owner.group)
+        {
+            return hidden(
+                "Another reference owns the resource, and only one can own it. Leave ownedResource out.",
+            );
+        }
+        self
     }
 }

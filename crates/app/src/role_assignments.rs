@@ -4,10 +4,8 @@ use ucp_access::{Assignment, Grant, Right, Scope};
 use ucp_model::{ErrorCode, Failure, PlaneId, RoleAssignmentId};
 use ucp_store::{Error, NewRoleAssignment, Precondition, RoleAssignment};
 
+use crate::quotas::LOOKED_AT;
 use crate::{App, Caller, Listed, Rejection};
-
-/// How many role assignments are read at once.
-pub(crate) const LOOKED_AT: usize = 1_000;
 
 /// A role assignment to write.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ use ucp_store::{ApplyRefactor, Error, NewOperation};
 
 use super::records::{RECORD_MAX_BYTES, no_such_refactor};
 use super::{DeclaredRefactor, RefactorMode, Refactored, in_words};
-use crate::resource_groups::policy_lowered;
+use crate::refusal::policy_lowered;
 use crate::{App, Caller, Rejection};
 
 const ACTION: &str = "System.Resources/resourceGroups/refactor/action";

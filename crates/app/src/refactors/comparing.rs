@@ -19,7 +19,7 @@ use super::deployed::{DefaultTags, compared};
 use super::found::{Found, FoundGroup, FoundPut, Tracked, as_made};
 use super::{DeclaredRefactor, DeclaredResource, NamedGroup, RefactorMode};
 use crate::identifier::named;
-use crate::intake::no_such_group;
+use crate::refusal::no_such_group;
 use crate::{App, Caller, PutResource, Rejection, TrackedBy};
 
 /// The maximum number of types whose resources are compared, as counted for each account and region.

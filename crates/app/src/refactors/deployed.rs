@@ -10,8 +10,8 @@ use ucp_schema::{Classes, ResourceSchema};
 use ucp_store::Limit;
 
 use crate::in_flight::recorded_by;
-use crate::intake::no_such_group;
 use crate::listed::PAGE_MAX_BYTES;
+use crate::refusal::no_such_group;
 use crate::{App, Rejection, Room};
 
 /// How much is compared of what is known of the resources in the named groups: last declarations and models, as JSON.

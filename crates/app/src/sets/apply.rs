@@ -15,9 +15,9 @@ use super::judging::{JudgedGoal, JudgedMember, JudgedSet};
 use super::seen::value_of;
 use super::{ApplyOutcome, ApplySet};
 use crate::declaring::Purpose;
-use crate::intake::no_such_group;
 use crate::refactors::changed_meanwhile;
-use crate::resource_groups::policy_lowered;
+use crate::refusal::no_such_group;
+use crate::refusal::policy_lowered;
 use crate::{App, BeyondRate, Caller, Rejection};
 
 impl App {

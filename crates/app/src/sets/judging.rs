@@ -23,7 +23,7 @@ use super::obstacle::placed;
 use super::{DeclaredSet, Given, Mode, SetGoal, SetMember};
 use crate::declaring::{Purpose, judge_for_type, unsupported};
 use crate::group_operations::TYPES_MAX;
-use crate::intake::no_such_group;
+use crate::refusal::no_such_group;
 use crate::{App, Caller, PutResource, Rejection, TrackedBy};
 
 /// So many members whose judgement is quick are judged at once.

@@ -7,8 +7,8 @@ use ucp_set::MEMBERS_MAX;
 use ucp_store::Limit;
 
 use crate::in_flight::recorded_by;
-use crate::intake::no_such_group;
 use crate::listed::PAGE_MAX_BYTES;
+use crate::refusal::no_such_group;
 use crate::sets::{DeclaredSet, Mode};
 use crate::{App, Rejection, Room};
 
