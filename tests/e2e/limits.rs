@@ -86,6 +86,13 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
+        "small-work-in-flight",
+        By(
+            "crates/app/src/in_flight.rs",
+            "small_requests_have_a_lane_of_their_own",
+        ),
+    ),
+    (
         "work-beyond",
         By(
             "crates/app/src/in_flight.rs",

@@ -243,6 +243,10 @@ pub(crate) async fn read(parts: &Parts, body: Body, most: usize) -> Result<Read,
         return Err(too_large());
     }
     let weight = parts.extensions.get::<Weight>();
+    if let Some(weight) = weight {
+        let announced = usize::try_from(body.size_hint().lower()).unwrap_or(most);
+        weight.may_come(announced)?;
+    }
     let mut body = body;
     let reading = async {
         let mut read = Read::default();

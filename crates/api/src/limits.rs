@@ -1,7 +1,7 @@
 use ucp_access::SCOPES_MAX;
 use ucp_app::{
     ALL_BODIES_MAX_BYTES, ALL_MAX_BYTES, BEYOND_MAX_BYTES, CALLER_BODIES_MAX_BYTES,
-    CALLER_MAX_BYTES,
+    CALLER_MAX_BYTES, SMALL_MAX_BYTES,
 };
 use ucp_model::{Beyond, ErrorCode, Limit, MAX_TAGS, Most, TAG_VALUE_MAX_CHARS};
 use ucp_rates::{CALLERS, SCOPES};
@@ -93,6 +93,12 @@ pub const LIMITS: &[Limit] = &[
         name: "all-work-in-flight",
         what: "The same of all callers",
         most: Most::Bytes(ALL_MAX_BYTES),
+        beyond: Beyond::refused(429, ErrorCode::TooManyRequests),
+    },
+    Limit {
+        name: "small-work-in-flight",
+        what: "The same of those that begin with 2 MiB at most, which have this besides",
+        most: Most::Bytes(SMALL_MAX_BYTES),
         beyond: Beyond::refused(429, ErrorCode::TooManyRequests),
     },
     Limit {

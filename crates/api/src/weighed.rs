@@ -69,6 +69,12 @@ impl Weight {
         read.await.map_err(Problem::from)
     }
 
+    /// Refuses a body for which there is no room now, before any of it is read. Until it has come, it takes none.
+    pub(crate) fn may_come(&self, bytes: usize) -> Result<(), Problem> {
+        self.has_come(bytes)?;
+        self.has_come(0)
+    }
+
     /// Counts what has arrived of the body. There is room at once or not at all.
     pub(crate) fn has_come(&self, bytes: usize) -> Result<(), Problem> {
         self.body.settle(bytes).map_err(Problem::from)

@@ -19,6 +19,10 @@ use crate::{BeyondRate, Rejection};
 pub const CALLER_MAX_BYTES: usize = 48 << 20;
 /// What all requests work with at a time.
 pub const ALL_MAX_BYTES: usize = 192 << 20;
+/// What there is besides for what small requests begin with.
+pub const SMALL_MAX_BYTES: usize = 32 << 20;
+/// With how much a small request begins at most.
+const SMALL: usize = 2 << 20;
 /// What one request may have besides all that its caller has. One at a time has any of it.
 pub const BEYOND_MAX_BYTES: usize = 192 << 20;
 /// The bodies of one caller that are in memory and not read yet.
@@ -59,7 +63,11 @@ pub(crate) fn recorded_by(reference: &Reference) -> usize {
 pub struct InFlight {
     most_of_all: usize,
     most_of_caller: usize,
+    /// For large requests, and what small ones take later.
     all: Arc<Semaphore>,
+    /// For what small requests begin with, so that they do not wait behind the large ones.
+    small: Arc<Semaphore>,
+    has_small: bool,
     callers: Shares,
     /// For the one request that has more than its caller has.
     beyond: Arc<Semaphore>,
@@ -68,19 +76,21 @@ pub struct InFlight {
 impl InFlight {
     /// The memory that requests work with.
     pub fn work() -> Arc<Self> {
-        Self::of(CALLER_MAX_BYTES, ALL_MAX_BYTES)
+        Self::of(CALLER_MAX_BYTES, ALL_MAX_BYTES, SMALL_MAX_BYTES)
     }
 
     /// The bodies that are in memory until they are read.
     pub fn bodies() -> Arc<Self> {
-        Self::of(CALLER_BODIES_MAX_BYTES, ALL_BODIES_MAX_BYTES)
+        Self::of(CALLER_BODIES_MAX_BYTES, ALL_BODIES_MAX_BYTES, 0)
     }
 
-    fn of(most_of_caller: usize, most_of_all: usize) -> Arc<Self> {
+    fn of(most_of_caller: usize, most_of_all: usize, small: usize) -> Arc<Self> {
         Arc::new(Self {
             most_of_all,
             most_of_caller,
             all: Arc::new(Semaphore::new(most_of_all / UNIT)),
+            small: Arc::new(Semaphore::new(small / UNIT)),
+            has_small: small > 0,
             callers: Shares::of(most_of_caller / UNIT),
             beyond: Arc::new(Semaphore::new(1)),
         })
@@ -110,7 +120,8 @@ struct Held {
 #[derive(Debug)]
 struct Taken {
     of_caller: OwnedSemaphorePermit,
-    of_all: OwnedSemaphorePermit,
+    /// Those of what is kept for small requests, and of the rest.
+    of_all: [Option<OwnedSemaphorePermit>; 2],
     beyond: Option<Beyond>,
 }
 
@@ -133,19 +144,30 @@ enum NotTaken {
 
 impl Taken {
     fn units(&self) -> usize {
-        self.of_all.num_permits()
+        self.of_caller.num_permits()
     }
 
     fn and(&mut self, more: Self) {
         self.of_caller.merge(more.of_caller);
-        self.of_all.merge(more.of_all);
+        for (own, more) in self.of_all.iter_mut().zip(more.of_all) {
+            match (own.as_mut(), more) {
+                (Some(own), Some(more)) => own.merge(more),
+                (None, more) => *own = more,
+                (Some(_), None) => {}
+            }
+        }
         self.beyond = self.beyond.take().or(more.beyond);
     }
 
     /// Gives back what is more than so many units.
     fn keep(&mut self, units: usize) {
-        let more = self.units().saturating_sub(units);
-        drop((self.of_caller.split(more), self.of_all.split(more)));
+        let mut more = self.units().saturating_sub(units);
+        drop(self.of_caller.split(more));
+        for own in self.of_all.iter_mut().rev().flatten() {
+            let some = more.min(own.num_permits());
+            drop(own.split(some));
+            more -= some;
+        }
         self.beyond = None;
     }
 }
@@ -157,14 +179,25 @@ impl Room {
             return Ok(());
         };
         let units = held.permits(bytes);
+        let in_flight = &held.in_flight;
+        let is_small = bytes <= SMALL && in_flight.has_small;
         let acquired = timeout(MAX_WAIT, async {
             let of_caller = held.of_caller().acquire_many_owned(units);
             let of_caller = of_caller.await.ok()?;
-            let of_all = Arc::clone(&held.in_flight.all).acquire_many_owned(units);
-            let of_all = of_all.await.ok()?;
+            let lane = if is_small {
+                &in_flight.small
+            } else {
+                &in_flight.all
+            };
+            let of_all = Arc::clone(lane).acquire_many_owned(units);
+            let of_all = Some(of_all.await.ok()?);
             Some(Taken {
                 of_caller,
-                of_all,
+                of_all: if is_small {
+                    [of_all, None]
+                } else {
+                    [None, of_all]
+                },
                 beyond: None,
             })
         });
@@ -318,7 +351,7 @@ impl Held {
         let of_all = Arc::clone(&self.in_flight.all).try_acquire_many_owned(units);
         Some(Taken {
             of_caller: of_caller.ok()?,
-            of_all: of_all.ok()?,
+            of_all: [None, Some(of_all.ok()?)],
             beyond: None,
         })
     }
@@ -401,10 +434,36 @@ mod tests {
             other.enter(48 * MIB).await.unwrap();
         }
         let last = in_flight.room(&caller("eve"));
-        assert!(last.enter(1).await.is_err());
+        assert!(last.enter(SMALL + 1).await.is_err());
         drop(first);
         last.enter(44 * MIB).await.unwrap();
         last.take(1).unwrap_err();
+    }
+
+    /// However many large requests there are, small ones do not wait for them.
+    #[tokio::test(start_paused = true)]
+    async fn small_requests_have_a_lane_of_their_own() {
+        let in_flight = InFlight::work();
+        let large = ["ann", "bob", "carol", "dave"].map(|name| in_flight.room(&caller(name)));
+        for large in &large {
+            large.enter(48 * MIB).await.unwrap();
+        }
+        let small = Vec::from_iter((0..SMALL_MAX_BYTES / SMALL).map(|number| {
+            let caller = caller(&number.to_string());
+            in_flight.room(&caller)
+        }));
+        for small in &small {
+            small.enter(SMALL).await.unwrap();
+        }
+        // What they take later is not kept for them.
+        small[0].take(1).unwrap_err();
+        let next = in_flight.room(&caller("next"));
+        next.enter(1).await.unwrap_err();
+        small[1].keep(SMALL / 2);
+        next.enter(SMALL / 2).await.unwrap();
+        drop((large, small, next));
+        assert_eq!(in_flight.all.available_permits(), ALL_MAX_BYTES / UNIT);
+        assert_eq!(in_flight.small.available_permits(), SMALL_MAX_BYTES / UNIT);
     }
 
     /// One request is served, however large it is: others of the caller wait for it.

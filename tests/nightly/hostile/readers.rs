@@ -129,9 +129,9 @@ fn lists() -> Vec<Request> {
         below("resourceGroups"),
         below("providers/System.Resources/refactors"),
     ];
-    let get = |path| Request {
+    let get = |path: String| Request {
         method: "GET",
-        path,
+        path: format!("{path}?{API}"),
         body: String::new(),
     };
     paths.map(get).into()

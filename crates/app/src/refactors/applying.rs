@@ -5,12 +5,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use ucp_access::Right;
 use ucp_model::{
     Detail, ErrorCode, Failure, GroupId, PlaneId, Refactor, RefactorContent, RefactorHistory,
-    RefactorId, RefactorMove, RefactorStatus, ReferenceId, json,
+    RefactorId, RefactorMove, RefactorStatus, ReferenceId,
 };
 use ucp_refactor::Base;
 use ucp_store::{ApplyRefactor, Error, NewOperation};
 
-use super::records::{RECORD_MAX_BYTES, no_such_refactor};
+use super::records::{RECORD_MAX_BYTES, no_such_refactor, told_by};
 use super::{DeclaredRefactor, RefactorMode, Refactored, in_words};
 use crate::refusal::policy_lowered;
 use crate::{App, Caller, Rejection};
@@ -52,7 +52,7 @@ impl App {
         judge_fingerprint(&planned, declared.fingerprint.as_deref())?;
         match declared.mode {
             RefactorMode::Plan => {
-                let most = plans_beside(json::length(&planned.content));
+                let most = plans_beside(told_by(&planned.content));
                 let kept = self.parts.store.keep_refactor(planned.clone(), most);
                 kept.await?;
                 Ok(Refactored {

@@ -1,7 +1,7 @@
 //! The records of refactors, for those who may read all groups that they name.
 
 use ucp_access::Right;
-use ucp_model::{ErrorCode, Failure, GroupId, Refactor, RefactorId, Timestamp, json};
+use ucp_model::{ErrorCode, Failure, GroupId, Refactor, RefactorContent, RefactorId, Timestamp};
 use ucp_store::refactor_place;
 
 use crate::listed::{Filling, LARGE};
@@ -13,6 +13,9 @@ const PAGE_MAX: usize = 20;
 pub(super) const RECORD_MAX_BYTES: usize = 16 << 20;
 /// How often a record is in memory when it is shown: as it is stored, as it is read, and in the reply.
 const COPIES: usize = 5;
+/// What a record has of each move, and of each id, about.
+const TOLD_BYTES: usize = 1_024;
+const ID_BYTES: usize = 256;
 /// How many records are looked at for a page, about.
 const LOOKED_AT: usize = 200;
 
@@ -39,7 +42,7 @@ impl App {
     ) -> Result<Refactor, Rejection> {
         caller.room.before_read(RECORD_MAX_BYTES).await?;
         let recorded = self.recorded_refactor(plane, id, caller).await?;
-        let bytes = json::length(&recorded.content);
+        let bytes = told_by(&recorded.content);
         caller.room.settle(bytes.saturating_mul(COPIES))?;
         Ok(caller.shown(recorded))
     }
@@ -88,7 +91,7 @@ impl App {
             // One that is listed here may name groups of other planes.
             for refactor in page.into_iter().filter(|it| caller.reads_refactor(it)) {
                 let refactor = caller.shown(refactor);
-                let bytes = json::length(&refactor.content);
+                let bytes = told_by(&refactor.content);
                 if !shown.add(refactor, bytes) {
                     let next = shown.last().map(refactor_place);
                     return Ok((shown.listed(), next));
@@ -110,6 +113,23 @@ impl Caller {
         let mut named = record.content.named.iter();
         named.all(|group| self.reads_group(group))
     }
+}
+
+/// Returns about what a record has as JSON. To write it takes long.
+pub(super) fn told_by(content: &RefactorContent) -> usize {
+    let RefactorContent {
+        moves,
+        ambiguities,
+        refused,
+        changes,
+        groups,
+        events,
+        ..
+    } = content;
+    let of_events = events.iter().map(|event| event.moves.len()).sum::<usize>();
+    let ids = changes.create.len() + changes.update.len() + changes.undeclared.len();
+    let told = moves.len() + refused.len() + ambiguities.len() + groups.create.len() + of_events;
+    told * TOLD_BYTES + ids * ID_BYTES + TOLD_BYTES
 }
 
 /// The audit does not tell what is not there from what is hidden.
