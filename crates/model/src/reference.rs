@@ -192,12 +192,6 @@ impl Outline {
     }
 }
 
-impl From<Outline> for Reference {
-    fn from(Outline(reference): Outline) -> Self {
-        reference
-    }
-}
-
 impl Deref for Outline {
     type Target = Reference;
 

@@ -1,10 +1,13 @@
 //! What is deployed in groups, as a refactor compares it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::io::{self, Write};
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-use ucp_model::{Baseline, Digest, ErrorCode, Failure, Reference, ResourceGroup, json, pointer};
+use serde_json::{Value, json};
+use ucp_model::{
+    Baseline, Digest, ErrorCode, Failure, Reference, ResourceGroup, json as model_json, pointer,
+};
 use ucp_refactor::{Deployed, LastSecrets, RESOURCES_MAX};
 use ucp_schema::{Classes, ResourceSchema};
 use ucp_store::Limit;
@@ -68,11 +71,32 @@ fn judge_known(bytes: usize) -> Result<(), Rejection> {
     Err(Rejection::Invalid(failure))
 }
 
+/// Counts bytes, and keeps none.
+struct Counted(usize);
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Returns the length of what is known of a reference, as JSON.
 fn recorded_bytes(reference: &Reference) -> usize {
+    let mut counted = Counted(0);
     let declared = reference.baseline.as_ref().map(|last| &last.declared);
-    let known = [declared, reference.observed.as_ref()];
-    known.into_iter().flatten().map(json::length).sum()
+    for value in [declared, reference.observed.as_ref()]
+        .into_iter()
+        .flatten()
+    {
+        // Counting does not fail.
+        let _ = serde_json::to_writer(&mut counted, value);
+    }
+    counted.0
 }
 
 /// Tags that are not compared, by type: those of the configuration, of the groups, and of the body.
@@ -121,7 +145,7 @@ pub(super) fn compared(
         attributes: schema.map_or_else(BTreeMap::new, |schema| attributes(reference, schema)),
         default_tags: match (schema, &declared) {
             (Some(schema), Some(declared)) => default_tags.among(declared, schema),
-            _ => Value::Object(Map::new()),
+            _ => json!({}),
         },
         declared,
         // A baseline has none.
@@ -169,7 +193,7 @@ fn leaves(value: &Value, place: &str, attributes: &mut BTreeMap<String, Value>) 
     match value {
         Value::Null => {}
         Value::Array(_) | Value::Object(_) => {
-            for (step, child) in json::children(value) {
+            for (step, child) in model_json::children(value) {
                 leaves(child, &below(place, step), attributes);
             }
         }
@@ -179,18 +203,16 @@ fn leaves(value: &Value, place: &str, attributes: &mut BTreeMap<String, Value>) 
     }
 }
 
-fn below(place: &str, step: json::Step<'_>) -> String {
+fn below(place: &str, step: model_json::Step<'_>) -> String {
     match step {
-        json::Step::Member(name) => pointer::join(place, name),
-        json::Step::Element(index) => format!("{place}/{index}"),
+        model_json::Step::Member(name) => pointer::join(place, name),
+        model_json::Step::Element(index) => format!("{place}/{index}"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use ucp_model::{GroupId, Lineage, ProvisioningState, ReferenceId, Scope, Timestamp, TypeName};
-
-    use serde_json::json;
 
     use super::*;
 
