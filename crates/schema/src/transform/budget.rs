@@ -105,10 +105,13 @@ fn guard(node: &mut AstNode) -> Result<bool, String> {
         // What a step makes of each item is kept until the last one.
         AstNode::Path { steps } => {
             for step in steps {
-                if matches!(step.node, AstNode::Function { .. } | AstNode::Block(_)) {
-                    spend(&mut step.node, 1);
-                    is_guarded = true;
-                }
+                let made = match &mut step.node {
+                    AstNode::FunctionApplication(applied) => applied.as_mut(),
+                    node @ (AstNode::Function { .. } | AstNode::Block(_)) => node,
+                    _ => continue,
+                };
+                spend(made, 1);
+                is_guarded = true;
             }
         }
         AstNode::Descendant => return Err("`**` is not supported here".to_owned()),
