@@ -443,6 +443,18 @@ mod tests {
     }
 
     #[test]
+    fn nobody_is_another_than_a_caller_without_a_name() {
+        let named = plan();
+        assert!(named.is_of_another("bob"));
+        assert!(!named.is_of_another("ann") && !named.is_of_another(ANONYMOUS));
+        let unnamed = KeptPlan {
+            created_by: ANONYMOUS.to_owned(),
+            ..plan()
+        };
+        assert!(!unnamed.is_of_another("bob") && !unnamed.is_of_another(ANONYMOUS));
+    }
+
+    #[test]
     fn a_plan_is_pending_until_it_is_approved_or_expires() {
         assert_eq!(plan().status(at(99)), PlanStatus::Pending);
         assert_eq!(plan().status(at(100)), PlanStatus::Expired);
