@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
+use tracing::error;
 use ucp_look::PlannedMember;
 use ucp_model::PlanUse;
 use ucp_seal::AssociatedData;
@@ -52,9 +53,12 @@ impl Stepper<'_> {
             let read = move || {
                 let place = AssociatedData::PlanContent(used.plan);
                 let opened = keys.sealing.open(place, &stored.content.0);
-                opened.map(|packed| {
-                    let text = ucp_look::unpack(packed).unwrap_or_default();
-                    Known::new(ucp_look::planned_members(&text))
+                opened.map(|packed| match ucp_look::unpack(packed) {
+                    Ok(text) => Known::new(ucp_look::planned_members(&text)),
+                    Err(error) => {
+                        error!(plan.id = %used.plan, %error, "a stored plan cannot be read");
+                        Known::default()
+                    }
                 })
             };
             match engine.parts().pool.run_unless_quick(is_quick, read).await? {
