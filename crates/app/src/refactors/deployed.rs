@@ -1,7 +1,6 @@
 //! What is deployed in groups, as a refactor compares it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::io::{self, Write};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -44,7 +43,7 @@ impl App {
                     other => other?,
                 };
                 after = page.items.last().map(|last| last.id.clone());
-                bytes += page.items.iter().map(recorded_bytes).sum::<usize>();
+                bytes += page.items.iter().map(known_bytes).sum::<usize>();
                 judge_known(bytes)?;
                 room.take(page.items.iter().map(recorded_by).sum())?;
                 deployed.extend(page.items);
@@ -71,32 +70,11 @@ fn judge_known(bytes: usize) -> Result<(), Rejection> {
     Err(Rejection::Invalid(failure))
 }
 
-/// Counts bytes, and keeps none.
-struct Counted(usize);
-
-impl Write for Counted {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// Returns the length of what is known of a reference, as JSON.
-fn recorded_bytes(reference: &Reference) -> usize {
-    let mut counted = Counted(0);
+fn known_bytes(reference: &Reference) -> usize {
     let declared = reference.baseline.as_ref().map(|last| &last.declared);
-    for value in [declared, reference.observed.as_ref()]
-        .into_iter()
-        .flatten()
-    {
-        // Counting does not fail.
-        let _ = serde_json::to_writer(&mut counted, value);
-    }
-    counted.0
+    let known = [declared, reference.observed.as_ref()];
+    known.into_iter().flatten().map(model_json::length).sum()
 }
 
 /// Tags that are not compared, by type: those of the configuration, of the groups, and of the body.
@@ -282,7 +260,7 @@ mod tests {
 
     #[test]
     fn so_much_is_compared_and_no_more() {
-        assert_eq!(recorded_bytes(&observed(json!({"a": [1]}))), 9);
+        assert_eq!(known_bytes(&observed(json!({"a": [1]}))), 9);
         assert!(judge_known(DEPLOYED_MAX_BYTES).is_ok());
         assert!(judge_known(DEPLOYED_MAX_BYTES + 1).is_err());
     }
