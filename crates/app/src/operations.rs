@@ -43,6 +43,12 @@ impl App {
         }
     }
 
+    /// Returns an operation, from the store alone.
+    pub(crate) async fn operation(&self, id: OperationId) -> Result<Operation, Rejection> {
+        let operation = self.parts.store.get_operation(id).await?;
+        operation.ok_or_else(|| no_such_operation(id))
+    }
+
     /// Returns the latest errors of AWS after which resources of a set go on, by the operations on these resources.
     pub async fn setbacks_of(
         &self,

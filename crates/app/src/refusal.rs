@@ -2,7 +2,7 @@
 
 use ucp_access::Right;
 use ucp_model::{
-    Detail, ErrorCode, Failure, GroupId, Leftover, Operation, OperationId, ReferenceId, Register,
+    Detail, ErrorCode, Failure, GroupId, Leftover, OperationId, ReferenceId, Register,
 };
 
 use crate::{App, Caller, Rejection};
@@ -67,9 +67,10 @@ impl App {
 
     /// Refuses a request because the operation `running` is under way.
     pub(crate) async fn busy(&self, running: OperationId) -> Rejection {
-        match self.operation(running).await {
-            Ok(operation) => Rejection::Busy(Box::new(operation)),
-            Err(rejection) => rejection,
+        match self.parts.store.get_operation(running).await {
+            Ok(Some(operation)) => Rejection::Busy(Box::new(operation)),
+            Ok(None) => no_such_operation(running),
+            Err(error) => error.into(),
         }
     }
 
@@ -101,12 +102,6 @@ impl App {
             .with_target(reference.to_string())
             .with_details(details.into_iter().collect());
         Rejection::Conflict(failure)
-    }
-
-    /// Returns an operation, from the store alone.
-    pub(crate) async fn operation(&self, id: OperationId) -> Result<Operation, Rejection> {
-        let operation = self.parts.store.get_operation(id).await?;
-        operation.ok_or_else(|| no_such_operation(id))
     }
 }
 
