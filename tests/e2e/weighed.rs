@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use ucp_access::Role;
+use ucp_app::CALLER_MAX_BYTES;
 use ucp_testkit::{ACCOUNT, REGION, Reply, World, tracked_by};
 
 use crate::rights::grant;
@@ -48,4 +49,26 @@ async fn a_caller_has_only_so_much_under_way() {
     let (held, ()) = tokio::join!(held, others);
     held.expect(201);
     put(world, "alice", "second").await.expect(201);
+}
+
+/// What stands in the groups of a refactor takes room as it is read, however small the body is.
+#[tokio::test]
+async fn a_refactor_takes_room_for_what_it_compares() {
+    let world = &World::builder()
+        .granting(vec![grant("alice", Role::Owner, &["/"])])
+        .build()
+        .await;
+    world.put_group("rg").await;
+    put(world, "alice", "large").await.expect(201);
+    world.settle().await;
+    let path = "/planes/radius/local/resourceGroups/rg/:refactor?api-version=2023-10-01-preview";
+    let plan = json!({"scope": format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}"),
+        "mode": "plan", "resources": []});
+    let plan = async || send(world, "alice", "POST", path, &plan.to_string()).await;
+    let others = world.room_of("alice");
+    others.enter(CALLER_MAX_BYTES - (2 << 20)).await.unwrap();
+    let refused = plan().await.expect(429);
+    assert_eq!(refused.code(), "TooManyRequests", "{}", refused.text);
+    drop(others);
+    plan().await.expect(200);
 }
