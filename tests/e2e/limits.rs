@@ -86,9 +86,23 @@ const SHOWN: &[(&str, Shown)] = &[
         ),
     ),
     (
+        "small-work-in-flight",
+        By(
+            "crates/app/src/in_flight.rs",
+            "small_requests_have_a_lane_of_their_own",
+        ),
+    ),
+    (
+        "work-beyond",
+        By(
+            "crates/app/src/in_flight.rs",
+            "one_request_at_a_time_has_more_than_its_caller",
+        ),
+    ),
+    (
         "large-bodies",
         By(
-            "crates/api/src/json.rs",
+            "crates/api/src/large_bodies.rs",
             "only_so_many_large_bodies_are_read_at_once",
         ),
     ),
@@ -297,6 +311,13 @@ const SHOWN: &[(&str, Shown)] = &[
         By(
             "crates/store-conformance/src/refactors.rs",
             "only_so_many_plans_of_a_maker_are_kept",
+        ),
+    ),
+    (
+        "refactor-plan-bytes",
+        By(
+            "crates/app/src/refactors/applying.rs",
+            "the_larger_a_plan_is_the_fewer_are_kept",
         ),
     ),
     (

@@ -1,5 +1,7 @@
 //! Requests are weighed by the memory that they work with: those of one caller wait for each other, and are refused after a while.
 
+use axum::body::Body;
+use axum::http::Request;
 use serde_json::json;
 use ucp_access::Role;
 use ucp_app::CALLER_MAX_BYTES;
@@ -71,4 +73,56 @@ async fn a_refactor_takes_room_for_what_it_compares() {
     assert_eq!(refused.code(), "TooManyRequests", "{}", refused.text);
     drop(others);
     plan().await.expect(200);
+}
+
+/// Of a group with large resources, those that a set does not list take no room.
+#[tokio::test]
+async fn a_set_takes_room_for_what_it_lists() {
+    let world = &World::builder()
+        .granting(vec![grant("alice", Role::Owner, &["/"])])
+        .build()
+        .await;
+    world.put_group("rg").await;
+    for alias in ["a", "b", "c"] {
+        put(world, "alice", alias).await.expect(201);
+        world.settle().await;
+    }
+    let path = "/planes/radius/local/resourceGroups/rg/:whatIf?api-version=2023-10-01-preview";
+    let what_if = async |alias: &str| {
+        let set = json!({"resources": [{
+            "alias": alias, "type": LOGS, "properties": {"LogGroupName": alias},
+            "scope": format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}"),
+        }]});
+        send(world, "alice", "POST", path, &set.to_string()).await
+    };
+    let others = world.room_of("alice");
+    others.enter(CALLER_MAX_BYTES - (4 << 20)).await.unwrap();
+    what_if("d").await.expect(200);
+    what_if("a").await.expect(429);
+}
+
+/// Whoever takes long to receive a reply has no more of the memory than that reply.
+#[tokio::test]
+async fn a_reply_that_is_not_taken_keeps_its_own_length() {
+    let world = &World::builder()
+        .granting(vec![grant("alice", Role::Owner, &["/"])])
+        .build()
+        .await;
+    world.put_group("rg").await;
+    put(world, "alice", "a").await.expect(201);
+    world.settle().await;
+    let path = "/planes/radius/local/resourceGroups/rg?api-version=2023-10-01-preview";
+    let request = Request::get(path)
+        .header("host", "localhost")
+        .header("authorization", "Bearer alice");
+    let response = world.answered(request.body(Body::empty()).unwrap()).await;
+    let length = response.headers()["content-length"].to_str().unwrap();
+    let length: usize = length.parse().unwrap();
+    assert!(length > 80_000, "{length}");
+    let rest = CALLER_MAX_BYTES - length - 2_048;
+    let more = world.room_of("alice");
+    more.enter(rest).await.unwrap();
+    assert!(more.take(4_096).is_err());
+    drop(response);
+    more.take(4_096).unwrap();
 }

@@ -1,7 +1,6 @@
 //! Strict reading of request bodies: limited in size, depth and time, and without duplicate members.
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody as _};
@@ -12,11 +11,11 @@ use axum::http::{Extensions, HeaderMap, StatusCode};
 use http_body_util::BodyExt as _;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use ucp_model::json::{PRIVATE_NAME, private_name, values_at_most};
 use ucp_model::{ErrorCode, Failure, excerpt, pointer};
 
+use crate::large_bodies::LargePlace;
 use crate::members::{self, kind};
 use crate::problem::Problem;
 use crate::state::Api;
@@ -33,8 +32,6 @@ pub(crate) const DEPTH_MAX: usize = 64;
 pub(crate) const VALUES_MAX: usize = 50_000;
 /// The same of a refactor: a hundred for each of the resources that it may declare.
 pub(crate) const LARGE_VALUES_MAX: usize = 1_000_000;
-/// How many bodies beyond [`BODY_MAX_BYTES`] are in memory at once. Others wait, for as long as a body may take.
-pub(crate) const LARGE_BODIES: usize = 1;
 /// The maximum length of a member's name, in characters. Names of AWS properties have at most a tenth.
 pub(crate) const NAME_MAX_CHARS: usize = 1_024;
 /// How long a client may take to send a body.
@@ -101,39 +98,18 @@ impl JsonObject {
 pub(crate) struct LargeBody {
     read: Read,
     weight: Option<Weight>,
-    /// Its place among the large ones, if it is one.
-    place: Option<OwnedSemaphorePermit>,
 }
 
-impl FromRequest<Arc<Api>> for LargeBody {
+impl<S: Send + Sync> FromRequest<S> for LargeBody {
     type Rejection = Problem;
 
-    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Problem> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
-        let is_small = body
-            .size_hint()
-            .upper()
-            .is_some_and(|upper| usize::try_from(upper).is_ok_and(|upper| upper <= QUICK_BYTES));
-        let place = match is_small {
-            true => None,
-            false => Some(place(&api.large_bodies).await?),
-        };
         Ok(Self {
             read: read(&parts, body, LARGE_BODY_MAX_BYTES).await?,
             weight: parts.extensions.get::<Weight>().cloned(),
-            place,
         })
     }
-}
-
-async fn place(places: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Problem> {
-    let place = timeout(BODY_TIMEOUT, Arc::clone(places).acquire_owned()).await;
-    place.ok().and_then(Result::ok).ok_or_else(|| {
-        let message =
-            "Too many large bodies are being read. Nothing was done. Try again, or declare less.";
-        let failure = Failure::new(ErrorCode::ServiceUnavailable, message);
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, failure)
-    })
 }
 
 impl LargeBody {
@@ -142,16 +118,20 @@ impl LargeBody {
         self,
         api: &Api,
         read: impl FnOnce(Map<String, Value>) -> Result<T, Problem> + Send + 'static,
-    ) -> Result<(T, Option<OwnedSemaphorePermit>), Problem> {
+    ) -> Result<(T, Option<LargePlace>), Problem> {
         let Self {
             read: Read { bytes, values },
             weight,
-            place,
         } = self;
+        let is_quick = bytes.len() <= QUICK_BYTES;
+        // It has come as a whole, so that nobody keeps the others waiting by sending slowly.
+        let place = match &weight {
+            Some(weight) if !is_quick => Some(api.large_bodies.place_of(&weight.caller).await?),
+            Some(_) | None => None,
+        };
         if let Some(weight) = &weight {
             weight.reads(bytes.len(), values).await?;
         }
-        let is_quick = bytes.len() <= QUICK_BYTES;
         let work = move || {
             let members = match bytes.is_empty() {
                 true => Map::new(),
@@ -263,6 +243,10 @@ pub(crate) async fn read(parts: &Parts, body: Body, most: usize) -> Result<Read,
         return Err(too_large());
     }
     let weight = parts.extensions.get::<Weight>();
+    if let Some(weight) = weight {
+        let announced = usize::try_from(body.size_hint().lower()).unwrap_or(most);
+        weight.may_come(announced)?;
+    }
     let mut body = body;
     let reading = async {
         let mut read = Read::default();
@@ -583,21 +567,5 @@ mod tests {
             assert!(parse(text.as_bytes()).is_err(), "{text}");
         }
         assert!(parse(b"\"\xff\"").is_err());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn only_so_many_large_bodies_are_read_at_once() {
-        let places = Arc::new(Semaphore::new(LARGE_BODIES));
-        let mut held = Vec::new();
-        for _ in 0..LARGE_BODIES {
-            held.push(
-                place(&places)
-                    .await
-                    .unwrap_or_else(|_| panic!("it is free")),
-            );
-        }
-        assert!(place(&places).await.is_err());
-        held.pop();
-        assert!(place(&places).await.is_ok());
     }
 }

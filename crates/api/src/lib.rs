@@ -21,6 +21,7 @@ mod examples;
 mod existence;
 mod guard;
 mod json;
+mod large_bodies;
 mod limits;
 mod logged;
 mod measured;
@@ -55,7 +56,6 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{any_service, get};
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
 use ucp_app::{App, InFlight};
 use ucp_audit::Auditor;
@@ -112,7 +112,7 @@ pub fn routers(
         runtime: Handle::current(),
         bodies: InFlight::bodies(),
         work,
-        large_bodies: Arc::new(Semaphore::new(json::LARGE_BODIES)),
+        large_bodies: large_bodies::LargeBodies::new(),
     });
     let described = described::api()
         .route_layer(from_fn(query::without_plan))

@@ -1,14 +1,18 @@
 use ucp_access::SCOPES_MAX;
-use ucp_app::{ALL_BODIES_MAX_BYTES, ALL_MAX_BYTES, CALLER_BODIES_MAX_BYTES, CALLER_MAX_BYTES};
+use ucp_app::{
+    ALL_BODIES_MAX_BYTES, ALL_MAX_BYTES, BEYOND_MAX_BYTES, CALLER_BODIES_MAX_BYTES,
+    CALLER_MAX_BYTES, SMALL_MAX_BYTES,
+};
 use ucp_model::{Beyond, ErrorCode, Limit, MAX_TAGS, Most, TAG_VALUE_MAX_CHARS};
 use ucp_rates::{CALLERS, SCOPES};
 
 use crate::canonical_path::URI_MAX_BYTES;
 use crate::context::REQUEST_ID_MAX_BYTES;
 use crate::json::{
-    BODY_MAX_BYTES, BODY_TIMEOUT, DEPTH_MAX, LARGE_BODIES, LARGE_BODY_MAX_BYTES, LARGE_VALUES_MAX,
+    BODY_MAX_BYTES, BODY_TIMEOUT, DEPTH_MAX, LARGE_BODY_MAX_BYTES, LARGE_VALUES_MAX,
     NAME_MAX_CHARS, VALUES_MAX,
 };
+use crate::large_bodies::LARGE_BODIES;
 use crate::logged::CHARS_MAX;
 use crate::query::TOP_MAX;
 use crate::validation::TEXT_MAX_CHARS;
@@ -81,7 +85,7 @@ pub const LIMITS: &[Limit] = &[
     },
     Limit {
         name: "work-in-flight",
-        what: "The memory that one caller's requests work with, as estimated: for a body, six times its bytes and 100 for each of its values, or ten times for a set and an order of a service, and 1,700 bytes for each check in alternatives while it is judged; for a set, what its group is known to have, and four times what its resources take of what they refer to; for a what-if of one, four times what it shows besides; for a plan that is carried out or reviewed, four or six times its text; for a page of references or operations, five times its items. A request waits two seconds for it",
+        what: "The memory that one caller's requests work with, as estimated: for a body, six times its bytes and 100 for each of its values, or ten times for a set and an order of a service, and 1,700 bytes for each check in alternatives while it is judged; for a set, what is known of the resources that it lists, in mode `Complete` of all of its group, and four times what they take of what they refer to; for a refactor, what is known of the resources in its groups; for a what-if, four times what it shows; for a plan that is carried out or shown, four or six times its text; for the record of a refactor, five times that; for a page of a list, five times its items; for what is read from AWS, once that. A request waits two seconds for it",
         most: Most::Bytes(CALLER_MAX_BYTES),
         beyond: Beyond::refused(429, ErrorCode::TooManyRequests),
     },
@@ -92,12 +96,22 @@ pub const LIMITS: &[Limit] = &[
         beyond: Beyond::refused(429, ErrorCode::TooManyRequests),
     },
     Limit {
+        name: "small-work-in-flight",
+        what: "The same of those that begin with 2 MiB at most, which have this besides",
+        most: Most::Bytes(SMALL_MAX_BYTES),
+        beyond: Beyond::refused(429, ErrorCode::TooManyRequests),
+    },
+    Limit {
+        name: "work-beyond",
+        what: "What a request that alone has all of its caller's may read besides. One request at a time has any of it",
+        most: Most::Bytes(BEYOND_MAX_BYTES),
+        beyond: Beyond::refused(413, ErrorCode::RequestEntityTooLarge),
+    },
+    Limit {
         name: "large-bodies",
-        what: "The bodies of refactors that are larger than others may be, and that are read at once",
+        what: "The bodies of refactors that are larger than others may be, and that are worked on at once. Each caller waits with one",
         most: Most::Number(LARGE_BODIES),
-        beyond: Beyond::Told(
-            "Others wait for as long as a body may take to arrive. Then the reply is 503.",
-        ),
+        beyond: Beyond::Told("Others wait half a minute. Then the reply is 503."),
     },
     Limit {
         name: "body-time",

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use serde::Serialize;
 use tokio::runtime::Handle;
-use tokio::sync::Semaphore;
 use ucp_app::{App, InFlight};
 use ucp_audit::Auditor;
 use ucp_authentication::Authenticator;
@@ -14,6 +13,7 @@ use ucp_metrics::Metrics;
 use ucp_rates::{Limits, Rates};
 use utoipa::ToSchema;
 
+use crate::large_bodies::LargeBodies;
 use crate::path_base::PathBase;
 
 /// Settings of the API.
@@ -79,5 +79,5 @@ pub(crate) struct Api {
     /// The memory that requests work with.
     pub(crate) work: Arc<InFlight>,
     /// The places of large bodies.
-    pub(crate) large_bodies: Arc<Semaphore>,
+    pub(crate) large_bodies: LargeBodies,
 }

@@ -12,7 +12,7 @@ use hyper::body::{Frame, SizeHint};
 use ucp_access::{ANONYMOUS, Principal};
 use ucp_app::{App, Room, SET_COPIES, tree_bytes};
 use ucp_cpu_pool::asked_by;
-use ucp_listen::Peer;
+use ucp_listen::{Peer, network};
 
 use crate::problem::Problem;
 use crate::state::Api;
@@ -50,6 +50,8 @@ impl Kind {
 pub(crate) struct Weight {
     app: Arc<App>,
     kind: Kind,
+    /// Whose it is.
+    pub(crate) caller: Arc<str>,
     /// For its body.
     body: Room,
     /// For what is made of it.
@@ -65,6 +67,12 @@ impl Weight {
     ) -> Result<T, Problem> {
         let read = self.app.judge_aside(is_quick, read);
         read.await.map_err(Problem::from)
+    }
+
+    /// Refuses a body for which there is no room now, before any of it is read. Until it has come, it takes none.
+    pub(crate) fn may_come(&self, bytes: usize) -> Result<(), Problem> {
+        self.has_come(bytes)?;
+        self.has_come(0)
     }
 
     /// Counts what has arrived of the body. There is room at once or not at all.
@@ -109,22 +117,27 @@ pub(crate) async fn kept(
     };
     let caller: Arc<str> = match (principal.name.as_str(), extensions.get::<Peer>()) {
         // They are told apart by where they are.
-        (ANONYMOUS, Some(Peer(address))) => address.ip().to_canonical().to_string().into(),
+        (ANONYMOUS, Some(Peer(address))) => network(address.ip()).to_string().into(),
         (name, _) => name.into(),
     };
     let weight = Weight {
         app: Arc::clone(&api.app),
         kind: Kind::of(matched.as_str()),
+        caller: Arc::clone(&caller),
         body: api.bodies.room(&caller),
         work: api.work.room(&caller),
     };
     let work = weight.work.clone();
     request.extensions_mut().insert(weight);
     let response = asked_by(caller, next.run(request)).await;
-    match work.has_taken() {
-        true => response.map(|reply| Body::new(Kept { reply, _work: work })),
-        false => response,
+    if !work.has_taken() {
+        return response;
     }
+    // Whoever takes long to receive it keeps no more than that.
+    if let Some(bytes) = response.body().size_hint().exact() {
+        work.keep(usize::try_from(bytes).unwrap_or(usize::MAX));
+    }
+    response.map(|reply| Body::new(Kept { reply, _work: work }))
 }
 
 /// A reply that keeps what its request has taken until it is sent.

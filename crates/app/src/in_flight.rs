@@ -1,7 +1,8 @@
 //! The memory that requests work with, as it is estimated from what they send and what they read. No caller takes all of it.
 //!
 //! A request takes its estimate before it begins, and waits a while for it. What it takes later, since it reads more than was
-//! estimated, it gets at once or not at all: requests that hold some of it do not wait for each other.
+//! estimated, it gets at once or not at all: requests that hold some of it do not wait for each other. One request at a time may read
+//! more than its caller may have, up to a bound.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -18,6 +19,12 @@ use crate::{BeyondRate, Rejection};
 pub const CALLER_MAX_BYTES: usize = 48 << 20;
 /// What all requests work with at a time.
 pub const ALL_MAX_BYTES: usize = 192 << 20;
+/// What there is besides for what small requests begin with.
+pub const SMALL_MAX_BYTES: usize = 32 << 20;
+/// With how much a small request begins at most.
+const SMALL: usize = 2 << 20;
+/// What one request may have besides all that its caller has. One at a time has any of it.
+pub const BEYOND_MAX_BYTES: usize = 192 << 20;
 /// The bodies of one caller that are in memory and not read yet.
 pub const CALLER_BODIES_MAX_BYTES: usize = 16 << 20;
 /// The same of all callers.
@@ -56,27 +63,36 @@ pub(crate) fn recorded_by(reference: &Reference) -> usize {
 pub struct InFlight {
     most_of_all: usize,
     most_of_caller: usize,
+    /// For large requests, and what small ones take later.
     all: Arc<Semaphore>,
+    /// For what small requests begin with, so that they do not wait behind the large ones.
+    small: Arc<Semaphore>,
+    has_small: bool,
     callers: Shares,
+    /// For the one request that has more than its caller has.
+    beyond: Arc<Semaphore>,
 }
 
 impl InFlight {
     /// The memory that requests work with.
     pub fn work() -> Arc<Self> {
-        Self::of(CALLER_MAX_BYTES, ALL_MAX_BYTES)
+        Self::of(CALLER_MAX_BYTES, ALL_MAX_BYTES, SMALL_MAX_BYTES)
     }
 
     /// The bodies that are in memory until they are read.
     pub fn bodies() -> Arc<Self> {
-        Self::of(CALLER_BODIES_MAX_BYTES, ALL_BODIES_MAX_BYTES)
+        Self::of(CALLER_BODIES_MAX_BYTES, ALL_BODIES_MAX_BYTES, 0)
     }
 
-    fn of(most_of_caller: usize, most_of_all: usize) -> Arc<Self> {
+    fn of(most_of_caller: usize, most_of_all: usize, small: usize) -> Arc<Self> {
         Arc::new(Self {
             most_of_all,
             most_of_caller,
             all: Arc::new(Semaphore::new(most_of_all / UNIT)),
+            small: Arc::new(Semaphore::new(small / UNIT)),
+            has_small: small > 0,
             callers: Shares::of(most_of_caller / UNIT),
+            beyond: Arc::new(Semaphore::new(1)),
         })
     }
 
@@ -104,23 +120,55 @@ struct Held {
 #[derive(Debug)]
 struct Taken {
     of_caller: OwnedSemaphorePermit,
-    of_all: OwnedSemaphorePermit,
+    /// Those of what is kept for small requests, and of the rest.
+    of_all: [Option<OwnedSemaphorePermit>; 2],
+    beyond: Option<Beyond>,
+}
+
+/// What a request has besides all that its caller has.
+#[derive(Debug)]
+struct Beyond {
+    units: usize,
+    _place: OwnedSemaphorePermit,
+}
+
+/// Why a request cannot take more.
+enum NotTaken {
+    /// Others have it.
+    Full,
+    /// Another request has more than its caller.
+    Behind,
+    /// No request may have so much.
+    TooMuch,
 }
 
 impl Taken {
     fn units(&self) -> usize {
-        self.of_all.num_permits()
+        self.of_caller.num_permits()
     }
 
     fn and(&mut self, more: Self) {
         self.of_caller.merge(more.of_caller);
-        self.of_all.merge(more.of_all);
+        for (own, more) in self.of_all.iter_mut().zip(more.of_all) {
+            match (own.as_mut(), more) {
+                (Some(own), Some(more)) => own.merge(more),
+                (None, more) => *own = more,
+                (Some(_), None) => {}
+            }
+        }
+        self.beyond = self.beyond.take().or(more.beyond);
     }
 
     /// Gives back what is more than so many units.
     fn keep(&mut self, units: usize) {
-        let more = self.units().saturating_sub(units);
-        drop((self.of_caller.split(more), self.of_all.split(more)));
+        let mut more = self.units().saturating_sub(units);
+        drop(self.of_caller.split(more));
+        for own in self.of_all.iter_mut().rev().flatten() {
+            let some = more.min(own.num_permits());
+            drop(own.split(some));
+            more -= some;
+        }
+        self.beyond = None;
     }
 }
 
@@ -131,12 +179,27 @@ impl Room {
             return Ok(());
         };
         let units = held.permits(bytes);
+        let in_flight = &held.in_flight;
+        let is_small = bytes <= SMALL && in_flight.has_small;
         let acquired = timeout(MAX_WAIT, async {
             let of_caller = held.of_caller().acquire_many_owned(units);
             let of_caller = of_caller.await.ok()?;
-            let of_all = Arc::clone(&held.in_flight.all).acquire_many_owned(units);
-            let of_all = of_all.await.ok()?;
-            Some(Taken { of_caller, of_all })
+            let lane = if is_small {
+                &in_flight.small
+            } else {
+                &in_flight.all
+            };
+            let of_all = Arc::clone(lane).acquire_many_owned(units);
+            let of_all = Some(of_all.await.ok()?);
+            Some(Taken {
+                of_caller,
+                of_all: if is_small {
+                    [of_all, None]
+                } else {
+                    [None, of_all]
+                },
+                beyond: None,
+            })
         });
         match acquired.await {
             Ok(Some(taken)) => {
@@ -144,6 +207,15 @@ impl Room {
                 Ok(())
             }
             Ok(None) | Err(_) => Err(held.full(bytes)),
+        }
+    }
+
+    /// Waits until there is room for so many bytes that are to be read. A request that has taken some gets them at once or not at
+    /// all.
+    pub async fn before_read(&self, bytes: usize) -> Result<(), Rejection> {
+        match self.has_taken() {
+            true => self.take(bytes),
+            false => self.enter(bytes).await,
         }
     }
 
@@ -165,12 +237,27 @@ impl Room {
         held.take(more).ok_or_else(|| held.full(bytes))
     }
 
-    /// Takes so many bytes more. A request never has more than a caller may have.
+    /// Takes so many bytes more for what was read. Of all requests that have more than their callers have, one goes on.
     pub fn take(&self, bytes: usize) -> Result<(), Rejection> {
         let Self(Some(held)) = self else {
             return Ok(());
         };
-        held.take_more(bytes).ok_or_else(|| held.full(bytes))
+        held.take_more(bytes).map_err(|why| match why {
+            NotTaken::Full => held.full(bytes),
+            NotTaken::Behind => behind(),
+            NotTaken::TooMuch => too_much(),
+        })
+    }
+
+    /// Gives back what is more than so many bytes.
+    pub fn keep(&self, bytes: usize) {
+        let Self(Some(held)) = self else {
+            return;
+        };
+        let mut taken = held.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(taken) = taken.as_mut() {
+            taken.keep(bytes.div_ceil(UNIT));
+        }
     }
 
     /// The same for the time of one part of the request, until the returned room is dropped.
@@ -219,20 +306,44 @@ impl Held {
             .unwrap_or(u32::MAX)
     }
 
-    /// Takes so many bytes more, or all that is left of what the request may have. Several parts of it may do so at once.
-    fn take_more(&self, bytes: usize) -> Option<()> {
+    /// Takes so many bytes more: of what the request may have, and then beyond. Several parts of it may do so at once.
+    fn take_more(&self, bytes: usize) -> Result<(), NotTaken> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let has = taken.as_ref().map_or(0, Taken::units);
         let left = (self.in_flight.most_of_caller / UNIT).saturating_sub(has);
-        let units = self
-            .permits(bytes)
-            .min(u32::try_from(left).unwrap_or(u32::MAX));
-        let more = self.acquire(units)?;
+        let units = bytes.div_ceil(UNIT);
+        let beyond = units.saturating_sub(left);
+        let of_caller = u32::try_from(units - beyond).unwrap_or(u32::MAX);
+        let before = taken.as_mut().and_then(|taken| taken.beyond.as_mut());
+        let is_too_much = |units: usize| units > BEYOND_MAX_BYTES / UNIT;
+        let more = match (beyond, before) {
+            (0, _) => None,
+            (_, Some(before)) if is_too_much(before.units + beyond) => {
+                return Err(NotTaken::TooMuch);
+            }
+            (_, None) if is_too_much(beyond) => return Err(NotTaken::TooMuch),
+            (_, Some(before)) => {
+                before.units += beyond;
+                None
+            }
+            (_, None) => {
+                let place = Arc::clone(&self.in_flight.beyond).try_acquire_owned();
+                Some(Beyond {
+                    units: beyond,
+                    _place: place.map_err(|_| NotTaken::Behind)?,
+                })
+            }
+        };
+        let acquired = self.acquire(of_caller).ok_or(NotTaken::Full)?;
+        let more = Taken {
+            beyond: more,
+            ..acquired
+        };
         match taken.as_mut() {
             Some(taken) => taken.and(more),
             None => *taken = Some(more),
         }
-        Some(())
+        Ok(())
     }
 
     fn acquire(&self, units: u32) -> Option<Taken> {
@@ -240,7 +351,8 @@ impl Held {
         let of_all = Arc::clone(&self.in_flight.all).try_acquire_many_owned(units);
         Some(Taken {
             of_caller: of_caller.ok()?,
-            of_all: of_all.ok()?,
+            of_all: [None, Some(of_all.ok()?)],
+            beyond: None,
         })
     }
 
@@ -266,11 +378,31 @@ impl Held {
         let message = format!(
             "The request needs {bytes} bytes of memory, as estimated, and {whose} under way have too much of the {most} that they may have at a time. Nothing was done. Send fewer at once, or try again in {RETRY_AFTER} s."
         );
-        Rejection::BeyondRate(BeyondRate {
-            failure: Box::new(Failure::new(ErrorCode::TooManyRequests, message)),
-            retry_after: RETRY_AFTER,
-        })
+        again_later(message)
     }
+}
+
+fn behind() -> Rejection {
+    let message = format!(
+        "The request reads more than its caller may have in memory, and only one such request is served at a time. Nothing was done. Name fewer resources or groups, or try again in {RETRY_AFTER} s."
+    );
+    again_later(message)
+}
+
+fn again_later(message: String) -> Rejection {
+    Rejection::BeyondRate(BeyondRate {
+        failure: Box::new(Failure::new(ErrorCode::TooManyRequests, message)),
+        retry_after: RETRY_AFTER,
+    })
+}
+
+/// No other request is in the way.
+fn too_much() -> Rejection {
+    let most = CALLER_MAX_BYTES + BEYOND_MAX_BYTES;
+    let message = format!(
+        "What the request reads takes more than the {most} bytes of memory that a request may have, as estimated. Nothing was done. Name fewer resources or groups."
+    );
+    Rejection::TooLarge(Failure::new(ErrorCode::RequestEntityTooLarge, message))
 }
 
 #[cfg(test)]
@@ -302,10 +434,36 @@ mod tests {
             other.enter(48 * MIB).await.unwrap();
         }
         let last = in_flight.room(&caller("eve"));
-        assert!(last.enter(1).await.is_err());
+        assert!(last.enter(SMALL + 1).await.is_err());
         drop(first);
         last.enter(44 * MIB).await.unwrap();
         last.take(1).unwrap_err();
+    }
+
+    /// However many large requests there are, small ones do not wait for them.
+    #[tokio::test(start_paused = true)]
+    async fn small_requests_have_a_lane_of_their_own() {
+        let in_flight = InFlight::work();
+        let large = ["ann", "bob", "carol", "dave"].map(|name| in_flight.room(&caller(name)));
+        for large in &large {
+            large.enter(48 * MIB).await.unwrap();
+        }
+        let small = Vec::from_iter((0..SMALL_MAX_BYTES / SMALL).map(|number| {
+            let caller = caller(&number.to_string());
+            in_flight.room(&caller)
+        }));
+        for small in &small {
+            small.enter(SMALL).await.unwrap();
+        }
+        // What they take later is not kept for them.
+        small[0].take(1).unwrap_err();
+        let next = in_flight.room(&caller("next"));
+        next.enter(1).await.unwrap_err();
+        small[1].keep(SMALL / 2);
+        next.enter(SMALL / 2).await.unwrap();
+        drop((large, small, next));
+        assert_eq!(in_flight.all.available_permits(), ALL_MAX_BYTES / UNIT);
+        assert_eq!(in_flight.small.available_permits(), SMALL_MAX_BYTES / UNIT);
     }
 
     /// One request is served, however large it is: others of the caller wait for it.
@@ -315,7 +473,6 @@ mod tests {
         let ann = caller("ann");
         let room = in_flight.room(&ann);
         room.enter(1_000 * MIB).await.unwrap();
-        room.take(1_000 * MIB).unwrap();
         let other = in_flight.room(&ann);
         let (waits, ends) = tokio::join!(other.enter(1), async {
             tokio::time::sleep(MAX_WAIT / 2).await;
@@ -323,6 +480,25 @@ mod tests {
         });
         assert!(waits.is_ok());
         let () = ends;
+    }
+
+    /// What was read is counted, however much was estimated.
+    #[tokio::test]
+    async fn one_request_at_a_time_has_more_than_its_caller() {
+        let in_flight = InFlight::work();
+        let first = in_flight.room(&caller("ann"));
+        first.enter(1_000 * MIB).await.unwrap();
+        first.take(BEYOND_MAX_BYTES - MIB).unwrap();
+        let second = in_flight.room(&caller("bob"));
+        second.take(CALLER_MAX_BYTES).unwrap();
+        assert!(matches!(second.take(1), Err(Rejection::BeyondRate(_))));
+        first.take(MIB).unwrap();
+        assert!(matches!(first.take(1), Err(Rejection::TooLarge(_))));
+        first.keep(MIB);
+        second.take(1).unwrap();
+        drop((first, second));
+        assert_eq!(in_flight.all.available_permits(), ALL_MAX_BYTES / UNIT);
+        assert_eq!(in_flight.beyond.available_permits(), 1);
     }
 
     #[tokio::test]

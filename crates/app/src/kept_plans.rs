@@ -33,8 +33,9 @@ pub const PLAN_LIFETIMES: [Duration; 2] = [
 pub(crate) const READERS_PLAN_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 /// How often a plan is in memory when it is shown or reviewed: opened, as it is read, and in the reply.
 const CONTENT_COPIES: usize = 6;
-/// The same when it is carried out, or compared with what is shown.
-const READ_COPIES: usize = 4;
+/// How often what a what-if reads is in memory, and a plan that is carried out or compared: as it was read, compared, shown, and
+/// kept.
+pub(crate) const READ_COPIES: usize = 4;
 /// What is shorter is read at once.
 const QUICK_BYTES: usize = 64 << 10;
 /// The plane of plans that are about no group.
@@ -126,8 +127,10 @@ impl App {
         id: PlanId,
         caller: &Caller,
     ) -> Result<(ShownPlan, Option<(Sealed, usize)>), Rejection> {
+        caller.room.before_read(PLAN_MAX_BYTES).await?;
         let stored = self.stored_plan(id, caller).await?;
         let opened_bytes = stored.opened_bytes();
+        caller.room.settle(opened_bytes * CONTENT_COPIES)?;
         let StoredPlan {
             plan,
             content,
@@ -136,11 +139,6 @@ impl App {
         } = stored;
         if !plan.plane.eq_ignore_ascii_case(plane) {
             return Err(caller.no_such_plan(id));
-        }
-        let taken = opened_bytes * CONTENT_COPIES;
-        match caller.room.has_taken() {
-            true => caller.room.take(taken)?,
-            false => caller.room.enter(taken).await?,
         }
         let place = AssociatedData::PlanContent(id);
         let shown: PlanContent<ResourceChange> = self.opened(place, content, opened_bytes).await?;
@@ -206,7 +204,7 @@ impl App {
     async fn judge_self_approval(&self, group: &GroupId) -> Result<(), Rejection> {
         match self.policy_of(group).await? {
             PlanPolicy::ApprovedByAnother => {
-                let message = "The resource group takes only changes whose plan another caller has approved than who asked for it. Let somebody else approve it who signs in.";
+                let message = "The resource group takes only changes whose plan another caller has approved than who asked for it. Let somebody else approve it; both have to sign in.";
                 let failure = Failure::new(ErrorCode::Conflict, message);
                 Err(Rejection::Conflict(failure))
             }
@@ -306,7 +304,7 @@ struct Kept {
 }
 
 /// Returns what the properties that are shown take.
-fn shown_by(what_if: &WhatIf) -> usize {
+pub(crate) fn shown_by(what_if: &WhatIf) -> usize {
     let changes = what_if.changes.iter();
     let shown = changes.flat_map(|change| [&change.before, &change.after]);
     let shown = shown.flatten().flat_map(|properties| properties.values());
@@ -431,7 +429,7 @@ impl Caller {
 }
 
 /// Warns that the plan is too large to be kept.
-fn tell_not_kept(changes: &mut [ResourceChange]) {
+pub(crate) fn tell_not_kept(changes: &mut [ResourceChange]) {
     if let Some(change) = changes.first_mut() {
         change.warnings.push(Warning {
             code: "PlanNotKept".to_owned(),

@@ -27,7 +27,7 @@ pub const LIMITS: &[Limit] = &[
     },
     Limit {
         name: "page-bytes",
-        what: "The items of a page of references or of operations, as JSON",
+        what: "The items of a page of references, operations, groups, planes or refactors, as JSON",
         most: Most::Bytes(PAGE_MAX_BYTES),
         beyond: Beyond::Told("The page ends earlier, after one item at least."),
     },
@@ -99,6 +99,12 @@ pub const LIMITS: &[Limit] = &[
         name: "refactor-plans",
         what: "The plans of refactors that are kept of a caller, and that nobody has applied",
         most: Most::Number(refactors::PLANS_MAX),
+        beyond: Beyond::Told("The earliest ones go."),
+    },
+    Limit {
+        name: "refactor-plan-bytes",
+        what: "What they have, if each has as much as the latest one",
+        most: Most::Bytes(refactors::PLANS_MAX_BYTES),
         beyond: Beyond::Told("The earliest ones go."),
     },
     Limit {

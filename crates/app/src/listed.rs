@@ -1,3 +1,5 @@
+use serde::Serialize;
+use ucp_model::{ArmResource, json};
 use ucp_store::Limit;
 
 use crate::{Rejection, Room};
@@ -36,15 +38,35 @@ impl<T> Listed<T> {
 
 /// How many bytes the items of a page have as JSON, unless the first alone has more.
 pub(crate) const PAGE_MAX_BYTES: usize = 4 << 20;
-/// How many items are read before it is known how large they are.
-const READ_FIRST: usize = 32;
-
 /// How many times as many are read next as a page has.
 const GROWTH: usize = 4;
 /// How often an item is in memory: as it is stored, as it is shown, and as JSON.
 const COPIES: usize = 5;
-/// What an item is expected to have, before one of the list was seen.
-const EXPECTED_BYTES: usize = 8 << 10;
+
+/// What is known of the items of a list before one of them is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expected {
+    /// How many are read first.
+    items: usize,
+    /// What each has, in bytes.
+    bytes: usize,
+}
+
+/// References and operations.
+pub(crate) const USUAL: Expected = Expected {
+    items: 32,
+    bytes: 8 << 10,
+};
+/// Planes and resource groups: with all tags that they may have, each takes some 200 KB.
+pub(crate) const TAGGED: Expected = Expected {
+    items: 100,
+    bytes: 1 << 10,
+};
+/// The records of refactors, of which one may tell of thousands of resources.
+pub(crate) const LARGE: Expected = Expected {
+    items: 2,
+    bytes: 1 << 20,
+};
 
 /// A page in the making, which ends after so many items or so many bytes, whichever is less, or when there is no room for more
 /// in memory.
@@ -55,11 +77,13 @@ pub(crate) struct Filling<T> {
     bytes: usize,
     has_more: bool,
     room: Room,
+    expected: Expected,
 }
 
 impl<T> Filling<T> {
-    pub(crate) fn up_to(top: usize, room: &Room) -> Self {
+    pub(crate) fn up_to(top: usize, expected: Expected, room: &Room) -> Self {
         Self {
+            expected,
             top,
             items: Vec::new(),
             bytes: 0,
@@ -70,7 +94,7 @@ impl<T> Filling<T> {
 
     /// Waits until there is room for what is read first.
     pub(crate) async fn enter(&self) -> Result<(), Rejection> {
-        let expected = self.to_read() * EXPECTED_BYTES;
+        let expected = self.to_read() * self.expected.bytes;
         self.room.enter(expected * COPIES).await
     }
 
@@ -80,11 +104,12 @@ impl<T> Filling<T> {
         let has = self.items.len();
         let left = (self.top + 1).saturating_sub(has);
         let room = match self.bytes / has.max(1) {
-            0 => READ_FIRST,
+            0 => self.expected.items,
             bytes_each => PAGE_MAX_BYTES.saturating_sub(self.bytes) / bytes_each,
         };
         // Those that follow may be larger.
-        left.min(room.clamp(READ_FIRST, READ_FIRST.max(GROWTH * has)))
+        let first = self.expected.items;
+        left.min(room.clamp(first, first.max(GROWTH * has)))
     }
 
     /// Returns how much is to be read next of a list whose store counts bytes: as many items as are left, and one more. Those that the
@@ -113,6 +138,23 @@ impl<T> Filling<T> {
         true
     }
 
+    /// Adds what was read, of which so many items were asked for. Returns whether the page ends with it.
+    pub(crate) fn ends_with(
+        &mut self,
+        read: Vec<T>,
+        asked: usize,
+        bytes: impl Fn(&T) -> usize,
+    ) -> bool {
+        let is_end = read.len() < asked;
+        for item in read {
+            let bytes = bytes(&item);
+            if !self.add(item, bytes) {
+                return true;
+            }
+        }
+        is_end
+    }
+
     pub(crate) fn last(&self) -> Option<&T> {
         self.items.last()
     }
@@ -124,6 +166,11 @@ impl<T> Filling<T> {
             resumes_after: None,
         }
     }
+}
+
+/// Returns what a plane or a group has as JSON.
+pub(crate) fn tagged_bytes<Id, Body: Serialize>(item: &ArmResource<Id, Body>) -> usize {
+    json::length(&item.tags) + json::length(&item.body)
 }
 
 /// Ids of a page, to be looked up one by one. Not all of them need to exist.
@@ -161,7 +208,7 @@ mod tests {
     fn pages(sizes: &[usize], top: usize) -> (Vec<usize>, Vec<usize>) {
         let (mut pages, mut reads, mut at) = (Vec::new(), Vec::new(), 0);
         loop {
-            let mut page = Filling::up_to(top, &Room::default());
+            let mut page = Filling::up_to(top, USUAL, &Room::default());
             'page: loop {
                 let asked = page.to_read();
                 let from = at + page.items.len();

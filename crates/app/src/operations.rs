@@ -5,7 +5,7 @@ use ucp_model::operation::group::MemberState;
 use ucp_model::{ErrorCode, Failure, GroupId, Operation, OperationId, Timestamp, json};
 use ucp_store::{OperationPage, Status};
 
-use crate::listed::Filling;
+use crate::listed::{Filling, USUAL};
 use crate::refusal::{no_such_group, no_such_operation, operation_not_found};
 use crate::{App, Caller, Listed, Rejection};
 
@@ -106,7 +106,7 @@ impl App {
         query: OperationQuery,
         caller: &Caller,
     ) -> Result<(Listed<Operation>, Option<(Timestamp, OperationId)>), Rejection> {
-        let mut shown = Filling::up_to(query.top, &caller.room);
+        let mut shown = Filling::up_to(query.top, USUAL, &caller.room);
         let (mut after, mut looked) = (query.after, 0);
         shown.enter().await?;
         loop {

@@ -9,7 +9,7 @@ use ucp_model::{
 use ucp_store::{Precondition, Written};
 
 use crate::known_assignments::Changing;
-use crate::listed::Named;
+use crate::listed::{Filling, Named, TAGGED, tagged_bytes};
 use crate::{App, Caller, Listed, Rejection};
 
 impl App {
@@ -55,8 +55,16 @@ impl App {
             }
             return Ok(named.listed(existing));
         }
-        let planes = self.parts.store.list_planes(kind, after, top + 1).await?;
-        Ok(Listed::of(planes, top))
+        let mut page = Filling::up_to(top, TAGGED, &caller.room);
+        page.enter().await?;
+        loop {
+            let after = page.last().map(|last: &Plane| &last.id).or(after);
+            let asked = page.to_read();
+            let read = self.parts.store.list_planes(kind, after, asked).await?;
+            if page.ends_with(read, asked, tagged_bytes) {
+                return Ok(page.listed());
+            }
+        }
     }
 
     /// Returns a plane.

@@ -16,7 +16,7 @@ use crate::plan_in_hand::{
 };
 use crate::sets::AllSeen;
 use crate::what_if::{LOOKING_TIME, members};
-use crate::{App, Caller, PutResource, Rejection, TrackedBy};
+use crate::{App, Caller, PutResource, Rejection, Room, TrackedBy};
 
 impl App {
     /// Returns a put as it was planned, with the member of the plan that it carries out. What it declares must be what was
@@ -54,7 +54,7 @@ impl App {
                     None => None,
                 };
                 let default_tags = self.default_tags(&put, group.as_ref());
-                let expected = self.expected(&declared, index, &plan).await?;
+                let expected = self.expected(&declared, index, &plan, &caller.room).await?;
                 judge_declared(&put, &default_tags, &member, &declared, expected)?;
                 put
             }
@@ -65,7 +65,9 @@ impl App {
                         "The request has options or tags, and declares no properties. Leave all of the declaration out, or send all of it.",
                     ));
                 }
-                let properties = self.known_properties(&declared, &plan).await?;
+                let properties = self
+                    .known_properties(&declared, &plan, &caller.room)
+                    .await?;
                 judge_values(plan.resolved_of(index), &properties)?;
                 PutResource {
                     properties,
@@ -95,6 +97,7 @@ impl App {
         declared: &DeclaredMember,
         index: usize,
         plan: &PlanInHand,
+        room: &Room,
     ) -> Result<Map<String, Value>, Rejection> {
         let Some(resolved) = plan.resolved_of(index) else {
             return Ok(declared.properties.clone());
@@ -102,7 +105,7 @@ impl App {
         if !resolved.values().any(holds_unknown) {
             return Ok(resolved.clone());
         }
-        let now = self.referred_now(declared, plan).await?;
+        let now = self.referred_now(declared, plan, room).await?;
         let planned = Value::Object(resolved.clone());
         let known = known_by_now(&planned, &now);
         // The author would choose what AWS does not show yet.
@@ -126,8 +129,9 @@ impl App {
         &self,
         declared: &DeclaredMember,
         plan: &PlanInHand,
+        room: &Room,
     ) -> Result<Map<String, Value>, Rejection> {
-        match self.referred_now(declared, plan).await? {
+        match self.referred_now(declared, plan, room).await? {
             Value::Object(properties) if !properties.values().any(holds_unknown) => Ok(properties),
             _ => Err(Rejection::plan_mismatch(
                 "Not all values of the plan were known. Declare the resource in the request, with all values.",
@@ -141,10 +145,11 @@ impl App {
         &self,
         declared: &DeclaredMember,
         plan: &PlanInHand,
+        room: &Room,
     ) -> Result<Value, Rejection> {
         let properties = Value::Object(declared.properties.clone());
         let deadline = Instant::now() + LOOKING_TIME;
-        let seen = self.referred(&properties, deadline).await?;
+        let seen = self.referred(&properties, deadline, room).await?;
         if self.is_pinned(plan).await? {
             self.judge_made(&properties, &seen, plan).await?;
         }

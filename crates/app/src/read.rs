@@ -11,7 +11,8 @@ use ucp_schema::ResourceSchema;
 
 use crate::declaring::unsupported;
 use crate::identifier::{named, not_found, told_by};
-use crate::{App, Caller, Rejection, Selector, TrackedBy};
+use crate::in_flight::taken_by;
+use crate::{App, Caller, Rejection, Room, Selector, TrackedBy};
 
 /// How long a read by action waits for a recently created resource to become visible.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -85,7 +86,10 @@ impl App {
             }
         };
         match reply {
-            (Ok(live), _) => Ok(shown(&schema, &scope, &live)),
+            (Ok(live), _) => {
+                caller.room.take(taken_by(&live.properties))?;
+                Ok(shown(&schema, &scope, &live))
+            }
             (Err(fault), identifier) if fault.class == FaultClass::Missing => {
                 Err(not_found(&schema, &scope, &identifier))
             }
@@ -99,6 +103,7 @@ impl App {
         scope: &Scope,
         type_name: &TypeName,
         skip_token: Option<&str>,
+        room: &Room,
     ) -> Result<LivePage, Rejection> {
         let schema = self.schema(scope, type_name).await?;
         if !schema.handlers().list {
@@ -107,6 +112,8 @@ impl App {
         let live = &self.parts.live;
         let page = live.list(scope, schema.type_name(), skip_token).await;
         let page = page.map_err(Rejection::Aws)?;
+        let properties = page.resources.iter().map(|listed| &listed.properties);
+        room.take(properties.map(taken_by).sum())?;
         let resources = page.resources.into_iter();
         Ok(LivePage {
             resources: resources

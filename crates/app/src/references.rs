@@ -4,7 +4,7 @@ use ucp_model::{
 };
 use ucp_store::ReferenceUpdate;
 
-use crate::listed::Filling;
+use crate::listed::{Filling, USUAL};
 use crate::refusal::group_not_found;
 use crate::{App, Caller, Listed, Rejection, Room};
 
@@ -45,7 +45,7 @@ impl App {
         room: &Room,
     ) -> Result<Listed<Reference>, Rejection> {
         let store = &self.parts.store;
-        let mut page = Filling::up_to(top, room);
+        let mut page = Filling::up_to(top, USUAL, room);
         page.enter().await?;
         loop {
             let after = page.last().map(|last: &Reference| &last.id).or(after);

@@ -2,7 +2,7 @@ use ucp_access::{Right, Scope};
 use ucp_model::{GroupId, MAX_TAGS, NewResourceGroup, PlaneId, ResourceGroup};
 use ucp_store::{GroupUpdate, Precondition, Written};
 
-use crate::listed::Named;
+use crate::listed::{Filling, Named, TAGGED, tagged_bytes};
 use crate::refusal::{group_not_found, policy_lowered};
 use crate::{App, Caller, Listed, Rejection};
 
@@ -72,8 +72,16 @@ impl App {
             }
             return Ok(named.listed(existing));
         }
-        let groups = store.list_resource_groups(&plane.name, after, top + 1);
-        Ok(Listed::of(groups.await?, top))
+        let mut page = Filling::up_to(top, TAGGED, &caller.room);
+        page.enter().await?;
+        loop {
+            let after = page.last().map(|last: &ResourceGroup| &last.id).or(after);
+            let asked = page.to_read();
+            let read = store.list_resource_groups(&plane.name, after, asked);
+            if page.ends_with(read.await?, asked, tagged_bytes) {
+                return Ok(page.listed());
+            }
+        }
     }
 }
 

@@ -16,7 +16,7 @@ use ucp_set::{Declarations, DeclaredMember, left_open};
 
 use crate::changes::{ChangeKind, ResourceChange, WhatIf};
 use crate::declaring::Purpose;
-use crate::kept_plans::Prepared;
+use crate::kept_plans::{Prepared, READ_COPIES, shown_by};
 use crate::looking::{Outlook, View};
 use crate::plan_in_hand::DeclaredPlan;
 use crate::put::{Foreseen, Prospect};
@@ -92,6 +92,7 @@ impl App {
             plan: None,
         };
         self.veil_what_if(&mut what_if).await?;
+        caller.room.take(shown_by(&what_if) * READ_COPIES)?;
         self.keep(what_if, prepared, lifetime, caller).await
     }
 

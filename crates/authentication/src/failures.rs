@@ -1,12 +1,13 @@
 //! Failed logins, counted for each peer. Who tries many secrets waits longer and longer.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep};
+use ucp_listen::network;
 
 /// How long a failure counts.
 const WINDOW: Duration = Duration::from_secs(60);
@@ -139,17 +140,6 @@ impl Failures {
 
 /// Those who are not counted for themselves.
 const TOGETHER: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-
-/// Returns what one peer has: an address, or the half of IPv6 that a network is given.
-fn network(peer: IpAddr) -> IpAddr {
-    match peer.to_canonical() {
-        IpAddr::V4(address) => IpAddr::V4(address),
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {

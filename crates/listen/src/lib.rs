@@ -42,7 +42,7 @@ pub use crate::certificate::{Authority, ClientCertificate};
 pub use crate::conversation::OverTls;
 pub use crate::guard::{AllowedHosts, Stranger, of_no_host};
 pub use crate::limits::{HEADERS, Http2Limits, Limits, WriteLimit};
-pub use crate::peers::Peer;
+pub use crate::peers::{Peer, network};
 pub use crate::places::Place;
 pub use crate::refusal::Refusal;
 pub use crate::tls::{Tls, TlsError, TlsFiles};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-/// The bits of an IPv6 address that name the network. A host has all addresses of it.
+/// The bits of an IPv6 address that name the network (RFC 4291, section 2.5.4).
 const NETWORK: u128 = u128::MAX << 64;
 
 /// In the extensions of every request: the address at the other end of its connection.
@@ -58,7 +58,7 @@ impl Peers {
     /// time.
     pub(crate) async fn admit(&self, from: IpAddr) -> Option<Admitted> {
         loop {
-            match self.count(peer(from)) {
+            match self.count(network(from)) {
                 Ok(admitted) => return Some(admitted),
                 Err(Full::OfPeer) => return None,
                 Err(Full::OfAll) => self.left.notified().await,
@@ -115,8 +115,8 @@ impl Drop for Admitted {
     }
 }
 
-/// Returns the address that stands for all of the same peer.
-fn peer(from: IpAddr) -> IpAddr {
+/// Returns the address that stands for all of the same peer: a host has all IPv6 addresses of its network.
+pub fn network(from: IpAddr) -> IpAddr {
     match from.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & NETWORK)),
@@ -199,7 +199,7 @@ mod tests {
             ("192.0.2.1", "192.0.2.2", false),
         ] {
             assert_eq!(
-                peer(address(one)) == peer(address(other)),
+                network(address(one)) == network(address(other)),
                 same,
                 "{one} {other}"
             );

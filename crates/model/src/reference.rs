@@ -192,6 +192,12 @@ impl Outline {
     }
 }
 
+impl From<Outline> for Reference {
+    fn from(Outline(reference): Outline) -> Self {
+        reference
+    }
+}
+
 impl Deref for Outline {
     type Target = Reference;
 

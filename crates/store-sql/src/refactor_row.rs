@@ -11,6 +11,8 @@ use ucp_store::{Brought, Error, REFACTORS_MAX, refactor_place};
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
 use crate::json::{corrupt, from_json, parsed, to_json};
 
+/// What is shorter is read at once.
+const QUICK_BYTES: usize = 64 << 10;
 /// When a record may be removed that stays.
 const NEVER: i64 = i64::MAX;
 
@@ -64,7 +66,7 @@ statements! {
 /// Returns the record, outside a transaction.
 pub(crate) async fn get(database: &Database, id: RefactorId) -> Result<Option<Refactor>, Error> {
     let rows = database.read(GET, values![id.to_string()]).await?;
-    rows.first().map(read).transpose()
+    Ok(read_aside(rows).await?.pop())
 }
 
 /// Returns up to `limit` records of a plane, or of a group there, latest first.
@@ -91,8 +93,7 @@ pub(crate) async fn list(
             database.read(LIST, values).await?
         }
     };
-    let listed: Result<Vec<Refactor>, Error> = rows.iter().map(read).collect();
-    let mut listed = listed?;
+    let mut listed = read_aside(rows).await?;
     listed.sort_unstable_by_key(|refactor| Reverse(refactor_place(refactor)));
     Ok(listed)
 }
@@ -236,6 +237,22 @@ fn over_at(refactor: &Refactor) -> i64 {
 fn brought_at(refactor: &Refactor) -> Option<i64> {
     let brings_events = refactor.brings_events();
     brings_events.then(|| refactor.changed_at.as_millis())
+}
+
+/// Reads records, by a thread that keeps nobody else waiting if one of them is long.
+async fn read_aside(rows: Vec<Row>) -> Result<Vec<Refactor>, Error> {
+    let is_long = |row: &Row| {
+        let content: Result<&str, Error> = row.get("content");
+        content.is_ok_and(|content| content.len() > QUICK_BYTES)
+    };
+    if !rows.iter().any(is_long) {
+        return rows.iter().map(read).collect();
+    }
+    let read = tokio::task::spawn_blocking(move || rows.iter().map(read).collect());
+    match read.await {
+        Ok(records) => records,
+        Err(error) => corrupt(format!("a record of a refactor cannot be read: {error}")),
+    }
 }
 
 fn read(row: &Row) -> Result<Refactor, Error> {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
+use axum::response::Response;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 use ucp_access::Role;
@@ -150,15 +151,20 @@ impl World {
 
     /// Sends a request without stepping the engine, as on a server whose workers are all busy.
     pub async fn send(&self, request: Request<Body>) -> Reply {
-        let router = self.router.lock();
-        let router = router.expect("nobody panicked").clone();
-        let response = router.oneshot(request).await;
-        let response = response.expect("the router answers");
+        let response = self.answered(request).await;
         let reply = Reply::read(response).await;
         self.notes.note(&reply);
         // What a test counts does not depend on the time at which it is recorded.
         self.auditor.flush().await;
         reply
+    }
+
+    /// Sends a request, and does not read the body of the reply yet.
+    pub async fn answered(&self, request: Request<Body>) -> Response {
+        let router = self.router.lock();
+        let router = router.expect("nobody panicked").clone();
+        let response = router.oneshot(request).await;
+        response.expect("the router answers")
     }
 
     /// Returns the room of a caller for what requests work with, as if another one of them were under way.

@@ -120,6 +120,23 @@ fn refactor() -> Request {
     post(format!("{GROUP}/:refactor"), body.to_string())
 }
 
+/// What is large of what is listed and shown.
+fn lists() -> Vec<Request> {
+    let below = |path: &str| format!("/planes/radius/local/{path}");
+    let paths = [
+        GROUP.to_owned(),
+        format!("{GROUP}/operations"),
+        below("resourceGroups"),
+        below("providers/System.Resources/refactors"),
+    ];
+    let get = |path: String| Request {
+        method: "GET",
+        path: format!("{path}?{API}"),
+        body: String::new(),
+    };
+    paths.map(get).into()
+}
+
 /// The declaration of every type, one after the other.
 fn types() -> Vec<Request> {
     let catalogue = Catalogue::embedded();
@@ -148,11 +165,13 @@ impl Readers {
         let plans = one("keep a plan", plan());
         let refactor = one("refactor", refactor());
         let types = ("validate each type", Arc::new(types()));
+        let lists = ("lists", Arc::new(lists()));
         let mut readers = JoinSet::new();
         for number in 0..READERS {
             let (what, requests) = match (number * 7) % 20 {
                 0 => refactor.clone(),
-                1..=6 => declared.clone(),
+                1..=4 => declared.clone(),
+                5..=6 => lists.clone(),
                 7..=10 => deployed.clone(),
                 11..=14 => tagged.clone(),
                 15..=16 => alternatives.clone(),
@@ -193,11 +212,16 @@ impl Readers {
 
 /// How long somebody else waited for what stands in the store.
 async fn served(client: Client, mut over: Over) -> Vec<Duration> {
-    let path = format!("{GROUP}/providers/{LOGS}:reference/large?{API}");
+    let reference = format!("{GROUP}/providers/{LOGS}:reference/large?{API}");
+    // Its reply is weighed.
+    let group = format!("{GROUP}?{API}");
     let mut took = Vec::new();
-    while !is_over_within(&mut over, EVERY).await {
+    for path in [&reference, &group].into_iter().cycle() {
+        if is_over_within(&mut over, EVERY).await {
+            break;
+        }
         let asked = Instant::now();
-        let answer = client.try_call("GET", &path, "").await;
+        let answer = client.try_call("GET", path, "").await;
         let is_well = answer.is_ok_and(|answer| answer.status == 200);
         took.push(if is_well { asked.elapsed() } else { PATIENCE });
     }
@@ -258,11 +282,13 @@ async fn readers_take_no_more_than_their_part() {
     let probes = format!("http://{probes}");
     let client = Client::new(&url, ACCOUNT);
     client.put_group().await;
-    let large = logs("large", Value::from("x".repeat(TEXT)));
-    let (path, body) = client.action("put", LOGS, "large", &large["properties"]);
-    let put = client.call("POST", &path, &body).await;
-    let ended = client.follow(&put.status_url.expect("an operation")).await;
-    assert_eq!(ended["status"], "Succeeded", "{ended}");
+    for alias in ["large", "larger", "largest"] {
+        let large = logs(alias, Value::from("x".repeat(TEXT)));
+        let (path, body) = client.action("put", LOGS, alias, &large["properties"]);
+        let put = client.call("POST", &path, &body).await;
+        let ended = client.follow(&put.status_url.expect("an operation")).await;
+        assert_eq!(ended["status"], "Succeeded", "{ended}");
+    }
     let before = peak(server.id());
 
     let address = url

@@ -2,10 +2,12 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use ucp_app::{RefactorBase, RefactorMode, RefactorQuery, Refactored};
-use ucp_model::{GroupId, RefactorId, excerpt};
+use serde::Serialize;
+use ucp_app::{RefactorBase, RefactorMode, RefactorQuery, Refactored, Rejection};
+use ucp_model::{GroupId, Refactor, RefactorContent, RefactorId, excerpt};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -19,6 +21,9 @@ use crate::rated;
 use crate::router::router;
 use crate::state::Api;
 use crate::wire::{ErrorResponse, List, RefactorBody, RefactorList, RefactorRequest, SeenRefactor};
+
+/// What tells of no more is written at once.
+const QUICK_MAX: usize = 100;
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {
@@ -115,15 +120,14 @@ async fn refactor(
     rated::count_members(api, context, path, Effect::Write, count)?;
     let refactored = api.app.refactor(plane, declared, &context.caller);
     let Refactored { record, deployment } = Box::pin(refactored).await?;
+    let Some(operation) = &deployment else {
+        context.noted.about(RefactorBody::id_of(&record));
+        return written(api, is_quick(&record), move || RefactorBody::from(record)).await;
+    };
     let body = RefactorBody::from(record);
     context.noted.about(body.id());
-    Ok(match &deployment {
-        Some(operation) => {
-            context.noted.changes(operation);
-            context.under_way(StatusCode::ACCEPTED, body, operation)
-        }
-        None => Json(body).into_response(),
-    })
+    context.noted.changes(operation);
+    Ok(context.under_way(StatusCode::ACCEPTED, body, operation))
 }
 
 /// Lists the refactors of a plane, newest first, or only those that name a resource group.
@@ -139,7 +143,7 @@ async fn list_refactors(
     GroupQuery { group }: GroupQuery,
     page: Page,
     context: RequestContext,
-) -> Result<Json<RefactorList>, Problem> {
+) -> Result<Response, Problem> {
     let plane = path.id()?.name;
     let named = group.as_deref().map(|name| match name.starts_with('/') {
         true => name.parse::<GroupId>(),
@@ -161,10 +165,12 @@ async fn list_refactors(
             None => link,
         }
     });
-    Ok(Json(List {
+    let are_quick = listed.items.iter().all(is_quick);
+    let list = move || List::<RefactorBody> {
         next_link,
         ..List::of(listed.items)
-    }))
+    };
+    written(&api, are_quick, list).await
 }
 
 /// Returns the record of a refactor.
@@ -177,10 +183,36 @@ async fn get_refactor(
     State(api): State<Arc<Api>>,
     path: RefactorPath,
     context: RequestContext,
-) -> Result<Json<RefactorBody>, Problem> {
+) -> Result<Response, Problem> {
     let id = refactor_id(&path)?;
     let record = api.app.get_refactor(&path.plane, id, &context.caller);
-    Ok(Json(record.await?.into()))
+    let record = record.await?;
+    written(&api, is_quick(&record), move || RefactorBody::from(record)).await
+}
+
+/// Returns whether a record tells of so little that it is written at once.
+fn is_quick(record: &Refactor) -> bool {
+    let RefactorContent {
+        moves,
+        ambiguities,
+        refused,
+        changes,
+        ..
+    } = &record.content;
+    let ids = changes.create.len() + changes.update.len() + changes.undeclared.len();
+    moves.len() + ambiguities.len() + refused.len() + ids <= QUICK_MAX
+}
+
+/// Writes a reply, by a thread that keeps nobody else waiting if it is long.
+async fn written<T: Serialize + Send + 'static>(
+    api: &Api,
+    is_quick: bool,
+    reply: impl FnOnce() -> T + Send + 'static,
+) -> Result<Response, Problem> {
+    let write = move || serde_json::to_vec(&reply());
+    let text = api.app.judge_aside(is_quick, write).await?;
+    let text = text.map_err(|error| Rejection::Internal(error.into()))?;
+    Ok(([(CONTENT_TYPE, "application/json")], text).into_response())
 }
 
 /// Applies a refactor that was planned.

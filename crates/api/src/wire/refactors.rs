@@ -1,7 +1,9 @@
 //! The records of refactors.
 
 use serde::Serialize;
-use ucp_model::{Refactor, RefactorGroup, RefactorHistory, RefactorMove, ReferenceId, Scope};
+use ucp_model::{
+    Refactor, RefactorGroup, RefactorHistory, RefactorId, RefactorMove, ReferenceId, Scope,
+};
 use utoipa::ToSchema;
 
 /// The record of a refactor.
@@ -161,19 +163,25 @@ impl RefactorBody {
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
+
+    /// Returns the id of a record.
+    pub(crate) fn id_of(record: &Refactor) -> String {
+        path_of(&record.plane, &record.id)
+    }
+}
+
+fn path_of(plane: &str, id: &RefactorId) -> String {
+    format!("/planes/radius/{plane}/providers/System.Resources/refactors/{id}")
 }
 
 impl From<Refactor> for RefactorBody {
     fn from(record: Refactor) -> Self {
+        let id = Self::id_of(&record);
+        let undone = record.content.undoes;
+        let undoes = undone.map(|undone| path_of(&record.plane, &undone));
         let content = record.content;
-        let id = |name: &dyn std::fmt::Display| {
-            format!(
-                "/planes/radius/{}/providers/System.Resources/refactors/{name}",
-                record.plane
-            )
-        };
         Self {
-            id: id(&record.id),
+            id,
             name: record.id.to_string(),
             r#type: "System.Resources/refactors",
             status: record.status.as_str(),
@@ -181,7 +189,7 @@ impl From<Refactor> for RefactorBody {
             created_at: record.created_at.to_string(),
             changed_at: record.changed_at.to_string(),
             fingerprint: record.fingerprint,
-            undoes: content.undoes.map(|undone| id(&undone)),
+            undoes,
             operation_id: content.deployment.map(|operation| operation.to_string()),
             moves: content.moves.iter().map(MoveBody::from).collect(),
             ambiguities: content

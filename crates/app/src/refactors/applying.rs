@@ -10,7 +10,7 @@ use ucp_model::{
 use ucp_refactor::Base;
 use ucp_store::{ApplyRefactor, Error, NewOperation};
 
-use super::records::no_such_refactor;
+use super::records::{RECORD_MAX_BYTES, no_such_refactor, told_by};
 use super::{DeclaredRefactor, RefactorMode, Refactored, in_words};
 use crate::refusal::policy_lowered;
 use crate::{App, Caller, Rejection};
@@ -18,6 +18,8 @@ use crate::{App, Caller, Rejection};
 const ACTION: &str = "System.Resources/resourceGroups/refactor/action";
 /// The maximum number of plans that are kept of a caller, and that nobody has applied.
 pub(crate) const PLANS_MAX: usize = 50;
+/// What as many of them as are kept would have, if each were as large as the latest one, in bytes.
+pub(crate) const PLANS_MAX_BYTES: usize = 64 << 20;
 /// How many addresses a message names.
 const SHOWN: usize = 10;
 
@@ -50,7 +52,8 @@ impl App {
         judge_fingerprint(&planned, declared.fingerprint.as_deref())?;
         match declared.mode {
             RefactorMode::Plan => {
-                let kept = self.parts.store.keep_refactor(planned.clone(), PLANS_MAX);
+                let most = plans_beside(told_by(&planned.content));
+                let kept = self.parts.store.keep_refactor(planned.clone(), most);
                 kept.await?;
                 Ok(Refactored {
                     record: caller.shown(planned),
@@ -149,6 +152,7 @@ impl App {
         id: RefactorId,
         caller: &Caller,
     ) -> Result<Refactor, Rejection> {
+        caller.room.before_read(RECORD_MAX_BYTES).await?;
         let record = self.recorded_refactor(plane, id, caller).await?;
         for group in &record.content.named {
             caller.judge_group(Right::Write, group, ACTION)?;
@@ -349,4 +353,21 @@ fn wrong_status(status: RefactorStatus) -> Rejection {
 
 fn precondition_failed(message: &str) -> Rejection {
     Rejection::PreconditionFailed(Failure::new(ErrorCode::PreconditionFailed, message))
+}
+
+/// Returns how many plans of a caller stay when one of so many bytes is kept, with that.
+fn plans_beside(bytes: usize) -> usize {
+    (PLANS_MAX_BYTES / bytes.max(1)).clamp(1, PLANS_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_larger_a_plan_is_the_fewer_are_kept() {
+        assert_eq!(plans_beside(2_000), PLANS_MAX);
+        assert_eq!(plans_beside(16 << 20), 4);
+        assert_eq!(plans_beside(65 << 20), 1);
+    }
 }

@@ -3,10 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use serde_json::{Value, json};
-use ucp_model::{
-    Baseline, Digest, ErrorCode, Failure, Reference, ResourceGroup, json as model_json, pointer,
-};
+use serde_json::{Map, Value};
+use ucp_model::{Baseline, Digest, ErrorCode, Failure, Reference, ResourceGroup, json, pointer};
 use ucp_refactor::{Deployed, LastSecrets, RESOURCES_MAX};
 use ucp_schema::{Classes, ResourceSchema};
 use ucp_store::Limit;
@@ -74,7 +72,7 @@ fn judge_known(bytes: usize) -> Result<(), Rejection> {
 fn known_bytes(reference: &Reference) -> usize {
     let declared = reference.baseline.as_ref().map(|last| &last.declared);
     let known = [declared, reference.observed.as_ref()];
-    known.into_iter().flatten().map(model_json::length).sum()
+    known.into_iter().flatten().map(json::length).sum()
 }
 
 /// Tags that are not compared, by type: those of the configuration, of the groups, and of the body.
@@ -123,7 +121,7 @@ pub(super) fn compared(
         attributes: schema.map_or_else(BTreeMap::new, |schema| attributes(reference, schema)),
         default_tags: match (schema, &declared) {
             (Some(schema), Some(declared)) => default_tags.among(declared, schema),
-            _ => json!({}),
+            _ => Value::Object(Map::new()),
         },
         declared,
         // A baseline has none.
@@ -171,7 +169,7 @@ fn leaves(value: &Value, place: &str, attributes: &mut BTreeMap<String, Value>) 
     match value {
         Value::Null => {}
         Value::Array(_) | Value::Object(_) => {
-            for (step, child) in model_json::children(value) {
+            for (step, child) in json::children(value) {
                 leaves(child, &below(place, step), attributes);
             }
         }
@@ -181,16 +179,18 @@ fn leaves(value: &Value, place: &str, attributes: &mut BTreeMap<String, Value>) 
     }
 }
 
-fn below(place: &str, step: model_json::Step<'_>) -> String {
+fn below(place: &str, step: json::Step<'_>) -> String {
     match step {
-        model_json::Step::Member(name) => pointer::join(place, name),
-        model_json::Step::Element(index) => format!("{place}/{index}"),
+        json::Step::Member(name) => pointer::join(place, name),
+        json::Step::Element(index) => format!("{place}/{index}"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use ucp_model::{GroupId, Lineage, ProvisioningState, ReferenceId, Scope, Timestamp, TypeName};
+
+    use serde_json::json;
 
     use super::*;
 

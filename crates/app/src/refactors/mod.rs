@@ -17,7 +17,7 @@ use ucp_refactor::{Base, Event, Mapping, OnAmbiguity};
 
 use crate::PutResource;
 
-pub(crate) use self::applying::PLANS_MAX;
+pub(crate) use self::applying::{PLANS_MAX, PLANS_MAX_BYTES};
 pub(crate) use self::comparing::{GROUPS_MAX, TYPES_MAX};
 pub(crate) use self::deployed::DEPLOYED_MAX_BYTES;
 pub(crate) use self::of_set::changed_meanwhile;

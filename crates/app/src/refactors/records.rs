@@ -1,13 +1,21 @@
 //! The records of refactors, for those who may read all groups that they name.
 
 use ucp_access::Right;
-use ucp_model::{ErrorCode, Failure, GroupId, Refactor, RefactorId, Timestamp};
+use ucp_model::{ErrorCode, Failure, GroupId, Refactor, RefactorContent, RefactorId, Timestamp};
 use ucp_store::refactor_place;
 
+use crate::listed::{Filling, LARGE};
 use crate::{App, Caller, Listed, Rejection};
 
 /// How many records a page has at most. Each may tell of thousands of resources.
 const PAGE_MAX: usize = 20;
+/// What a record may have, before it is read.
+pub(super) const RECORD_MAX_BYTES: usize = 16 << 20;
+/// How often a record is in memory when it is shown: as it is stored, as it is read, and in the reply.
+const COPIES: usize = 5;
+/// What a record has of each move, and of each id, about.
+const TOLD_BYTES: usize = 1_024;
+const ID_BYTES: usize = 256;
 /// How many records are looked at for a page, about.
 const LOOKED_AT: usize = 200;
 
@@ -32,7 +40,10 @@ impl App {
         id: RefactorId,
         caller: &Caller,
     ) -> Result<Refactor, Rejection> {
+        caller.room.before_read(RECORD_MAX_BYTES).await?;
         let recorded = self.recorded_refactor(plane, id, caller).await?;
+        let bytes = told_by(&recorded.content);
+        caller.room.settle(bytes.saturating_mul(COPIES))?;
         Ok(caller.shown(recorded))
     }
 
@@ -66,29 +77,33 @@ impl App {
             let action = "System.Resources/refactors/read";
             caller.judge_group(Right::Read, group, action)?;
         }
-        let (store, top) = (&self.parts.store, top.min(PAGE_MAX));
-        let (mut shown, mut after, mut looked) = (Vec::new(), after, 0);
-        let next = loop {
-            let page = store.list_refactors(&plane, group.as_ref(), after, top + 1);
+        let mut shown = Filling::up_to(top.min(PAGE_MAX), LARGE, &caller.room);
+        let (mut after, mut looked) = (after, 0);
+        shown.enter().await?;
+        loop {
+            let asked = shown.to_read();
+            let store = &self.parts.store;
+            let page = store.list_refactors(&plane, group.as_ref(), after, asked);
             let page = page.await?;
-            let is_end = page.len() <= top;
+            let is_end = page.len() < asked;
             looked += page.len();
             after = page.last().map(refactor_place);
             // One that is listed here may name groups of other planes.
-            shown.extend(page.into_iter().filter(|it| caller.reads_refactor(it)));
-            if shown.len() > top {
-                shown.truncate(top);
-                break shown.last().map(refactor_place);
+            for refactor in page.into_iter().filter(|it| caller.reads_refactor(it)) {
+                let refactor = caller.shown(refactor);
+                let bytes = told_by(&refactor.content);
+                if !shown.add(refactor, bytes) {
+                    let next = shown.last().map(refactor_place);
+                    return Ok((shown.listed(), next));
+                }
             }
             if is_end {
-                break None;
+                return Ok((shown.listed(), None));
             }
             if looked >= LOOKED_AT {
-                break after;
+                return Ok((shown.listed(), after));
             }
-        };
-        let shown = shown.into_iter().map(|it| caller.shown(it));
-        Ok((Listed::of(shown.collect(), top), next))
+        }
     }
 }
 
@@ -98,6 +113,23 @@ impl Caller {
         let mut named = record.content.named.iter();
         named.all(|group| self.reads_group(group))
     }
+}
+
+/// Returns about what a record has as JSON. To write it takes long.
+pub(super) fn told_by(content: &RefactorContent) -> usize {
+    let RefactorContent {
+        moves,
+        ambiguities,
+        refused,
+        changes,
+        groups,
+        events,
+        ..
+    } = content;
+    let of_events = events.iter().map(|event| event.moves.len()).sum::<usize>();
+    let ids = changes.create.len() + changes.update.len() + changes.undeclared.len();
+    let told = moves.len() + refused.len() + ambiguities.len() + groups.create.len() + of_events;
+    told * TOLD_BYTES + ids * ID_BYTES + TOLD_BYTES
 }
 
 /// The audit does not tell what is not there from what is hidden.

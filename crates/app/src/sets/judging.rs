@@ -169,7 +169,7 @@ impl App {
         if let Some(deletion) = group.body.deletion {
             return Err(self.busy(deletion).await);
         }
-        let recorded = self.all_references(&group.id, &caller.room).await?;
+        let recorded = self.references_for(&set, &group.id, &caller.room).await?;
         self.judged_set_in(group, set, recorded, caller, purpose)
             .await
     }

@@ -1,18 +1,23 @@
 //! What is recorded of the group of a set.
 
-use ucp_model::{GroupId, Reference};
+use std::collections::BTreeSet;
+
+use ucp_model::{GroupId, Outline, Reference};
 use ucp_set::MEMBERS_MAX;
 use ucp_store::Limit;
 
 use crate::in_flight::recorded_by;
 use crate::listed::PAGE_MAX_BYTES;
 use crate::refusal::no_such_group;
+use crate::sets::{DeclaredSet, Mode};
 use crate::{App, Rejection, Room};
 
 impl App {
-    /// Returns all references of a group, and takes room for each page of them before the next is read.
-    pub(super) async fn all_references(
+    /// Returns all references of a group, and takes room for each page of them before the next is read. Without what was declared
+    /// and observed of those that a set leaves as they are: whose alias it does not list.
+    pub(super) async fn references_for(
         &self,
+        set: &DeclaredSet,
         group: &GroupId,
         room: &Room,
     ) -> Result<Vec<Reference>, Rejection> {
@@ -20,6 +25,10 @@ impl App {
             items: MEMBERS_MAX,
             bytes: PAGE_MAX_BYTES,
         };
+        let listed = set.members.iter().flatten();
+        let listed: BTreeSet<String> = listed.map(|it| it.alias.to_lowercase()).collect();
+        let is_left =
+            |alias: &str| set.mode == Mode::Incremental && !listed.contains(&alias.to_lowercase());
         let mut recorded: Vec<Reference> = Vec::new();
         loop {
             let after = recorded.last().map(|last| &last.id);
@@ -28,8 +37,14 @@ impl App {
                 Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
                 other => other?,
             };
-            room.take(page.items.iter().map(recorded_by).sum())?;
-            recorded.extend(page.items);
+            let items = page.items.into_iter();
+            let known = items.map(|reference| match is_left(&reference.id.alias) {
+                true => Outline::of(reference).into(),
+                false => reference,
+            });
+            let before = recorded.len();
+            recorded.extend(known);
+            room.take(recorded[before..].iter().map(recorded_by).sum())?;
             if !page.is_limited {
                 return Ok(recorded);
             }

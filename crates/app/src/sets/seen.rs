@@ -235,9 +235,9 @@ impl App {
         &self,
         value: &Value,
         deadline: Instant,
+        room: &Room,
     ) -> Result<AllSeen, Rejection> {
-        let room = Room::default();
-        self.outside(&[], value, deadline, &room).await
+        self.outside(&[], value, deadline, room).await
     }
 
     /// Reads what is referred to outside of the set.

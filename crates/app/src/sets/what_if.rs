@@ -7,9 +7,11 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
-use ucp_look::{LiveBasis, PlanBasis, PlannedMember, PlannedStep};
+use ucp_look::{LiveBasis, PLAN_MAX_BYTES, PlanBasis, PlannedMember, PlannedStep};
 use ucp_model::operation::group::Application;
-use ucp_model::{Detail, ErrorCode, Failure, FaultClass, GroupId, Identifier, Reference, Warning};
+use ucp_model::{
+    Detail, ErrorCode, Failure, FaultClass, GroupId, Identifier, Reference, Warning, json,
+};
 use ucp_plan::{Delta, settled};
 use ucp_schema::is_unknown;
 use ucp_schema::{ResourceSchema, make_declared_unknown, make_unknown, unknown_pointers};
@@ -21,7 +23,7 @@ use super::judging::{JudgedGoal, JudgedMember, JudgedSet};
 use super::obstacle::{Obstacle, placed};
 use super::seen::{LOOKS_AT_ONCE, judge_referred};
 use crate::declaring::Purpose;
-use crate::kept_plans::Prepared;
+use crate::kept_plans::{Prepared, READ_COPIES, tell_not_kept};
 use crate::plan_in_hand::DeclaredPlan;
 use crate::what_if::{Foresight, LOOKING_TIME, members, seems_gone, unreadable};
 use crate::withholding::concerns;
@@ -29,9 +31,6 @@ use crate::{App, BeyondRate, Caller, ChangeKind, PutResource, Rejection, Resourc
 
 /// How much a what-if shows of properties. What comes after that is shown without them.
 pub(crate) const SHOWN_MAX_BYTES: usize = 16 << 20;
-
-/// How often what a what-if reads is in memory: as it was read, compared, shown, and kept.
-const READ_COPIES: usize = 4;
 
 /// A resource as it is planned, for those that refer to it.
 struct Planned {
@@ -72,8 +71,10 @@ struct Foreseen<'a> {
     details: BTreeMap<usize, Vec<Detail>>,
     /// What is planned, by the keys of references.
     planned: BTreeMap<String, Planned>,
-    /// What is kept of the plan, as far as it is known.
+    /// What is kept of the plan, as far as it is known, and as long as a plan has room for it.
     kept: Vec<Option<PlannedMember>>,
+    /// What that has as JSON.
+    kept_bytes: usize,
     /// The properties of the members that refer to others, with the planned values, by index.
     resolved: BTreeMap<usize, Map<String, Value>>,
     /// The keys of what is referred to.
@@ -149,6 +150,7 @@ impl App {
             changes,
             details,
             kept,
+            kept_bytes,
             resolved,
             ..
         } = foreseen;
@@ -156,6 +158,9 @@ impl App {
             changes.into_iter().flatten().chain(ignored).collect();
         self.tell_track_records(&mut changes).await?;
         self.tell_shared(&mut changes, caller).await?;
+        if kept_bytes > PLAN_MAX_BYTES {
+            tell_not_kept(&mut changes);
+        }
         let mut what_if = WhatIf {
             changes,
             error: (!details.is_empty())
@@ -369,6 +374,7 @@ impl<'a> Foreseen<'a> {
             members,
             changes: members.iter().map(|_| None).collect(),
             kept: members.iter().map(|_| None).collect(),
+            kept_bytes: 0,
             resolved: BTreeMap::new(),
             details: BTreeMap::new(),
             planned: BTreeMap::new(),
@@ -600,7 +606,8 @@ impl<'a> Foreseen<'a> {
             self.resolved.insert(index, declared.properties);
         }
         self.changes[index] = Some(change);
-        self.kept[index] = planned;
+        self.kept_bytes += planned.as_ref().map_or(0, json::length);
+        self.kept[index] = planned.filter(|_| self.kept_bytes <= PLAN_MAX_BYTES);
         Ok(())
     }
 }

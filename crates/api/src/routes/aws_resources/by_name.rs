@@ -53,7 +53,7 @@ async fn list_aws_resources(
     let skip_token = page.skip_token.as_deref();
     let listed = api
         .app
-        .list_resources(&scope, &type_name, skip_token)
+        .list_resources(&scope, &type_name, skip_token, &context.caller.room)
         .await?;
     let next_token = listed.next_token.as_deref();
     Ok(Json(List {
