@@ -7,7 +7,9 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::block_in_place;
 use tokio::time::timeout;
 
 pub use crate::shares::Shares;
@@ -108,23 +110,7 @@ impl CpuPool {
         let Some(turns) = &self.turns else {
             return Ok(work());
         };
-        let share = ASKED_BY.try_with(|caller| {
-            let caller = caller.as_ref()?;
-            Some(self.shares.of_caller(caller))
-        });
-        let share = share.ok().flatten();
-        // His own turn first, so that what waits for it is in nobody's way.
-        let turn = async {
-            let own = match share {
-                Some(share) => Some(share.acquire_owned().await.ok()?),
-                None => None,
-            };
-            let turn = Arc::clone(turns).acquire_owned().await.ok()?;
-            Some((own, turn))
-        };
-        let Ok(Some(turn)) = timeout(MAX_WAIT, turn).await else {
-            return Err(Undone::Busy);
-        };
+        let turn = self.turn(turns).await?;
         let kept = KEPT.try_with(Arc::clone).ok();
         let running = tokio::task::spawn_blocking(move || {
             let _until_the_end = (kept, turn);
@@ -140,6 +126,50 @@ impl CpuPool {
             Err(_) => Err(Undone::TooLong),
         }
     }
+
+    /// Does work on what is borrowed, when it is its turn unless it is quick. The thread that asks for it does it, and leaves what
+    /// else it has to do to another one meanwhile.
+    pub async fn run_here<T>(&self, is_quick: bool, work: impl FnOnce() -> T) -> Result<T, Undone> {
+        let Some(turns) = self.turns.as_ref().filter(|_| !is_quick) else {
+            return Ok(work());
+        };
+        let _turn = self.turn(turns).await?;
+        Ok(match Handle::current().runtime_flavor() {
+            RuntimeFlavor::MultiThread => block_in_place(work),
+            // It has no other thread.
+            _ => work(),
+        })
+    }
+
+    /// Waits for a turn. The caller's own comes first, so that what waits for it is in nobody's way.
+    async fn turn(&self, turns: &Arc<Semaphore>) -> Result<Turn, Undone> {
+        let share = ASKED_BY.try_with(|caller| {
+            let caller = caller.as_ref()?;
+            Some(self.shares.of_caller(caller))
+        });
+        let share = share.ok().flatten();
+        let turn = async {
+            let own = match share {
+                Some(share) => Some(share.acquire_owned().await.ok()?),
+                None => None,
+            };
+            let of_all = Arc::clone(turns).acquire_owned().await.ok()?;
+            Some(Turn {
+                _own: own,
+                _of_all: of_all,
+            })
+        };
+        match timeout(MAX_WAIT, turn).await {
+            Ok(Some(turn)) => Ok(turn),
+            Ok(None) | Err(_) => Err(Undone::Busy),
+        }
+    }
+}
+
+/// The turn of some work, until it is dropped.
+struct Turn {
+    _own: Option<OwnedSemaphorePermit>,
+    _of_all: OwnedSemaphorePermit,
 }
 
 impl Default for CpuPool {
@@ -229,6 +259,33 @@ mod tests {
         let other = keeping(kept.clone(), pool.run(|| ()));
         other.await.unwrap();
         assert_eq!(Arc::strong_count(&kept), 1);
+    }
+
+    /// Else nobody's request would be served meanwhile.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn work_on_what_is_borrowed_leaves_the_runtime_a_thread() {
+        let pool = CpuPool::with_threads(1);
+        let worker = pool.clone();
+        let work = tokio::spawn(async move {
+            let (end, ended) = mpsc::channel::<()>();
+            let borrowed = Mutex::new(ended);
+            // The only thread is to do both.
+            tokio::spawn(async move { end.send(()).is_ok() });
+            let work = || borrowed.lock().unwrap().recv().is_ok();
+            worker.run_here(false, work).await
+        });
+        assert_eq!(work.await.unwrap(), Ok(true));
+        assert_eq!(turns(&pool).available_permits(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn work_on_what_is_borrowed_waits_for_its_turn() {
+        let pool = CpuPool::with_threads(1);
+        let turn = turns(&pool).acquire_owned().await.unwrap();
+        assert_eq!(pool.run_here(true, || 1).await, Ok(1));
+        assert_eq!(pool.run_here(false, || 2).await, Err(Undone::Busy));
+        drop(turn);
+        assert_eq!(pool.run_here(false, || 3).await, Ok(3));
     }
 
     #[tokio::test]
