@@ -191,3 +191,30 @@ async fn while_all_threads_are_busy_nothing_is_judged() {
     assert_eq!(world.status(&reply).await["status"], "Succeeded");
     world.finish().await;
 }
+
+/// A set is linked and judged by the same threads, unless it is small: nobody else waits for it.
+#[tokio::test(start_paused = true)]
+async fn while_all_threads_are_busy_no_large_set_is_judged() {
+    let pool = CpuPool::with_threads(1);
+    let world = World::builder().judged_in(pool.clone()).build().await;
+    world.put_group("rg").await;
+    let path = "/planes/radius/local/resourceGroups/rg/:validate?api-version=2023-10-01-preview";
+    let validate = async |output: &str| {
+        let set = json!({
+            "scope": format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}"),
+            "resources": [{"alias": "a", "type": "AWS.Logs/LogGroup", "properties": {}}],
+            "outputs": {"text": output},
+        });
+        in_time(world.call("POST", path, &set.to_string())).await
+    };
+    let large = "x".repeat(20_000);
+    // From now on its type is known.
+    validate("x").await.expect(200);
+    let busy = occupy(&pool).await;
+    validate("x").await.expect(200);
+    let refused = validate(&large).await.expect(503);
+    assert_eq!(refused.code(), "ServiceUnavailable");
+    drop(busy);
+    validate(&large).await.expect(200);
+    world.finish().await;
+}

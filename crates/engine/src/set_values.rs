@@ -9,7 +9,7 @@ use ucp_cpu_pool::Undone;
 use ucp_look::{compared_with, contradicted};
 use ucp_model::operation::group::{Child, Refusal};
 use ucp_model::operation::{GroupWork, Kind, Options};
-use ucp_model::{ErrorCode, Failure, Identifier, OperationId, ReferenceId, Target};
+use ucp_model::{ErrorCode, Failure, Identifier, OperationId, ReferenceId, Target, json};
 use ucp_schema::{
     Declaration, IdentifierOutcome, MAX_DECLARED_CHARS, ResourceSchema, UnknownType, Violation,
 };
@@ -187,7 +187,8 @@ impl Stepper<'_> {
         };
         let value_of = |link: &Link| pinned(link).or_else(|| values.value(link));
         let mut referred = Referred::since(self.referred_bytes);
-        if let Err(failure) = referred.take("/properties", &properties, value_of) {
+        let size_of = |link: &Link| value_of(link).map_or(0, |value| json::length(&value));
+        if let Err(failure) = referred.take("/properties", &properties, size_of) {
             return Ok(Err(Refusal::Lasting(failure)));
         }
         let before = std::mem::replace(&mut self.referred_bytes, referred.bytes());

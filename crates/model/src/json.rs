@@ -78,6 +78,23 @@ pub fn extent(value: &Value) -> (usize, usize) {
     })
 }
 
+/// What [`take_size`] counts for each value besides its bytes.
+const SIZE_OF_VALUE: usize = 16;
+
+/// Takes the size of a value from what is `left`. Returns whether there was enough, and looks no further than that.
+pub fn take_size(value: &Value, left: &mut usize) -> bool {
+    let own = match value {
+        Value::String(text) => text.len(),
+        Value::Object(members) => members.keys().map(String::len).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => 0,
+    };
+    match left.checked_sub(own + SIZE_OF_VALUE) {
+        Some(rest) => *left = rest,
+        None => return false,
+    }
+    children(value).all(|(_, child)| take_size(child, left))
+}
+
 /// Returns how many bytes something has as JSON, without writing it anywhere.
 pub fn length(value: &impl Serialize) -> usize {
     let mut counter = Counter(0);

@@ -28,7 +28,6 @@ const QUICK_VISITS: u64 = 400;
 
 /// The maximum size of values that are judged quickly: their characters, and as many for each value as its number takes.
 const QUICK_SIZE: usize = 8 * 1024;
-const SIZE_OF_VALUE: usize = 16;
 
 /// How many names, options or characters count as one visit. They are looked at quickly.
 const QUICK: usize = 32;
@@ -70,7 +69,7 @@ impl ResourceSchema {
     pub fn is_quick_for<'v>(&self, values: impl IntoIterator<Item = &'v Value>) -> bool {
         let (mut size_left, mut visits_left) = (QUICK_SIZE, QUICK_VISITS);
         values.into_iter().all(|value| {
-            if !take_size(value, &mut size_left) {
+            if !json::take_size(value, &mut size_left) {
                 return false;
             }
             let mut visits = Visits::of_at_most(visits_left, self);
@@ -79,20 +78,6 @@ impl ResourceSchema {
             left.is_some()
         })
     }
-}
-
-/// Takes the size of a value from `left`. Returns whether there was enough.
-fn take_size(value: &Value, left: &mut usize) -> bool {
-    let own = match value {
-        Value::String(text) => text.len(),
-        Value::Object(members) => members.keys().map(String::len).sum(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => 0,
-    };
-    match left.checked_sub(own + SIZE_OF_VALUE) {
-        Some(rest) => *left = rest,
-        None => return false,
-    }
-    json::children(value).all(|(_, child)| take_size(child, left))
 }
 
 /// How many checks a judgement takes.

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 
 use serde_json::Value;
+use ucp_model::json;
 use ucp_schema::{MAX_DECLARED_CHARS, is_unknown, unknown};
 
 use crate::Link;
@@ -86,7 +87,7 @@ pub fn resolve(
             Expression::Concat(parts) => text(parts, &value_of)?,
             Expression::Unknown => unknown(),
         };
-        let length = value.to_string().len();
+        let length = json::length(&value);
         room = room.checked_sub(length).ok_or(Unresolved::TooLong)?;
         Ok(value)
     })

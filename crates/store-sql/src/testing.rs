@@ -81,6 +81,17 @@ impl TestDatabase {
         self.server.url(&self.name)
     }
 
+    /// Returns how many megabytes the database has on disk.
+    pub async fn megabytes(&self) -> u64 {
+        let mut connection = self.server.connect().await;
+        let bytes: i64 = sqlx::query_scalar("SELECT pg_database_size($1)")
+            .bind(&self.name)
+            .fetch_one(&mut connection)
+            .await
+            .unwrap();
+        u64::try_from(bytes >> 20).unwrap()
+    }
+
     /// Returns the URL of the database on another port of this machine, to which its traffic is led.
     pub fn url_at(&self, port: u16) -> String {
         let user = self.server.options.get_username();

@@ -34,6 +34,12 @@ const API: &str = "api-version=2023-10-01-preview";
 
 /// What the process takes at most.
 const MEGABYTES: u64 = 1_024;
+/// What one refactor of the largest body takes at most.
+const REFACTOR_MEGABYTES: u64 = 250;
+/// By how much the database grows at most for the plans that one caller keeps in a group. They are bounded to 64 MiB.
+const KEPT_MEGABYTES: u64 = 100;
+/// So many plans are more than that.
+const PLANS: usize = 1_000;
 /// 99 of 100 probes are answered within this time.
 const PROBED: Duration = Duration::from_millis(200);
 /// 99 of 100 reads of somebody else are answered within this time.
@@ -69,19 +75,35 @@ fn referring(alias: &str, declared: Option<Value>) -> Request {
     )
 }
 
-/// 500 members of 90 tags.
-fn tagged() -> Request {
-    let tags: Vec<Value> = (0..40)
-        .map(|tag| json!({"Key": tag.to_string(), "Value": ""}))
-        .collect();
-    let member = |number| {
-        let properties = json!({"CidrBlock": "10.0.0.0/16", "Tags": tags});
-        json!({"alias": format!("t-{number}"), "type": "AWS.EC2/VPC", "properties": properties})
+/// A text that hardly gets shorter by compression.
+fn noise(length: usize) -> Value {
+    const CHARS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
+    let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        char::from(CHARS[usize::try_from(state >> 58).expect("six bits")])
     };
-    post(
-        format!("{GROUP}/:validate"),
-        set((0..300).map(member).collect()),
-    )
+    (0..length).map(|_| next()).collect::<String>().into()
+}
+
+/// Members of so many tags, each with something wrong or with nothing.
+fn tagged() -> Vec<Request> {
+    let request = |members: usize, tags: &[Value]| {
+        let member = |number| {
+            let properties = json!({"CidrBlock": "10.0.0.0/16", "Tags": tags});
+            json!({"alias": format!("t-{number}"), "type": "AWS.EC2/VPC", "properties": properties})
+        };
+        let members = (0..members).map(member);
+        post(format!("{GROUP}/:validate"), set(members.collect()))
+    };
+    let right = (0..40).map(|tag| json!({"Key": tag.to_string(), "Value": ""}));
+    let wrong = vec![json!({}); 90];
+    vec![
+        request(300, &right.collect::<Vec<_>>()),
+        request(500, &wrong),
+    ]
 }
 
 /// As many alternatives as a body has room for.
@@ -148,19 +170,31 @@ fn types() -> Vec<Request> {
     names.map(request).collect()
 }
 
+/// Keeps plans until one is refused, from an address of its own. Returns how many were kept.
+async fn keep_plans(address: SocketAddr) -> usize {
+    let plan = plan();
+    for kept in 0..PLANS {
+        match plan.send(address, 1).await.expect("a reply").as_str() {
+            "200" => {}
+            "429" => return kept,
+            other => panic!("a plan was answered with {other}"),
+        }
+    }
+    panic!("{PLANS} plans were kept");
+}
+
 /// The readers, who ask until it is over.
 struct Readers(JoinSet<Attacks>);
 
 impl Readers {
     fn come(address: SocketAddr, over: &Over) -> Self {
-        let text = Value::from("x".repeat(TEXT));
         let one = |name, request| (name, Arc::new(vec![request]));
         let declared = one(
             "what-if of one text",
-            referring("text", Some(logs("text", text))),
+            referring("text", Some(logs("text", noise(TEXT)))),
         );
         let deployed = one("what-if of a deployed text", referring("large", None));
-        let tagged = one("validate 12,000 tags", tagged());
+        let tagged = ("validate 12,000 or 45,000 tags", Arc::new(tagged()));
         let alternatives = one("validate 49,000 alternatives", alternatives());
         let plans = one("keep a plan", plan());
         let refactor = one("refactor", refactor());
@@ -283,18 +317,25 @@ async fn readers_take_no_more_than_their_part() {
     let client = Client::new(&url, ACCOUNT);
     client.put_group().await;
     for alias in ["large", "larger", "largest"] {
-        let large = logs(alias, Value::from("x".repeat(TEXT)));
+        let large = logs(alias, noise(TEXT));
         let (path, body) = client.action("put", LOGS, alias, &large["properties"]);
         let put = client.call("POST", &path, &body).await;
         let ended = client.follow(&put.status_url.expect("an operation")).await;
         assert_eq!(ended["status"], "Succeeded", "{ended}");
     }
-    let before = peak(server.id());
-
     let address = url
         .trim_start_matches("http://")
         .parse()
         .expect("an address");
+    let first = peak(server.id());
+    let refactored = refactor().send(address, 1).await.expect("a reply");
+    assert_eq!(refactored, "200");
+    let before = peak(server.id());
+    let of_refactor = before - first;
+    let empty = database.megabytes().await;
+    let kept = keep_plans(address).await;
+    let stored = database.megabytes().await - empty;
+
     let (over, until) = watch::channel(false);
     let readers = Readers::come(address, &until);
     let probing = [&probes, &url].map(|url| Probes::of(url, &until));
@@ -312,7 +353,7 @@ async fn readers_take_no_more_than_their_part() {
     let counted = counted(&metrics.text, "/healthz");
     let served_within = within(&served, 99);
     println!(
-        "{attacks}\nat --probe-listen {apart}; by the server's own count 99 of 100 within {counted:?}\nat the API {beside}\n{} reads of somebody else: median {:.1?}, 99 of 100 within {served_within:.1?}\nmemory: {before} MB before, {peak} MB at most",
+        "{attacks}\nat --probe-listen {apart}; by the server's own count 99 of 100 within {counted:?}\nat the API {beside}\n{} reads of somebody else: median {:.1?}, 99 of 100 within {served_within:.1?}\nmemory: {first} MB before, {of_refactor} MB for one refactor, {peak} MB at most\n{kept} plans kept before one was refused: {stored} MB on disk",
         served.len(),
         within(&served, 50),
     );
@@ -324,6 +365,12 @@ async fn readers_take_no_more_than_their_part() {
     }
     if peak > MEGABYTES {
         wrong.push(format!("it took {peak} MB"));
+    }
+    if of_refactor > REFACTOR_MEGABYTES {
+        wrong.push(format!("one refactor took {of_refactor} MB"));
+    }
+    if stored > KEPT_MEGABYTES {
+        wrong.push(format!("the plans of one caller took {stored} MB on disk"));
     }
     let probed = counted.max(apart.most_within()).max(beside.most_within());
     if probed > PROBED {

@@ -38,17 +38,18 @@ impl App {
         };
         let deadline = Instant::now() + caller.verdict_wait;
         let judged = self.judged_set(group, set, caller, Purpose::Change).await?;
+        self.admit_members(&judged.group.id, &judged.members, caller)
+            .await?;
+        let looks = Box::pin(self.unchanged(&judged, caller, deadline));
+        let (unchanged, seen) = looks.await?;
         let JudgedSet {
             group,
             members,
             outputs,
-            recorded,
-            reads: _,
+            is_quick,
+            ..
         } = judged;
-        self.admit_members(&group.id, &members, caller).await?;
         let outputs = Value::Object(outputs);
-        let looks = Box::pin(self.unchanged(&members, &recorded, &outputs, caller, deadline));
-        let (unchanged, seen) = looks.await?;
         let application = Application {
             has_outputs: outputs
                 .as_object()
@@ -69,15 +70,16 @@ impl App {
         {
             return Ok(ApplyOutcome::unchanged(group.id, application, told));
         }
+        let declared = || {
+            let members = members.iter().zip(unchanged);
+            let declared = members.map(|(member, is_unchanged)| match is_unchanged {
+                true => None,
+                false => self.declared_member(member, &group),
+            });
+            declared.collect()
+        };
         let declarations = Declarations {
-            members: members
-                .iter()
-                .zip(unchanged)
-                .map(|(member, is_unchanged)| match is_unchanged {
-                    true => None,
-                    false => self.declared_member(member, &group),
-                })
-                .collect(),
+            members: self.parts.pool.run_here(is_quick, declared).await?,
             outputs: match outputs {
                 Value::Object(outputs) => outputs,
                 _ => serde_json::Map::new(),

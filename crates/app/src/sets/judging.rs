@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use ucp_access::Right;
 use ucp_look::PlanRead;
 use ucp_model::operation::group::MovedFrom;
@@ -17,7 +17,7 @@ use ucp_set::{
     Draft, Goal, Linked, LinkedMember, MEMBERS_MAX, Member, OUTSIDE_MAX, Outside, Set, links,
 };
 
-use super::drafts::{DraftPut, Left};
+use super::drafts::Left;
 use super::moving::moved;
 use super::obstacle::placed;
 use super::{DeclaredSet, Given, Mode, SetGoal, SetMember};
@@ -26,8 +26,11 @@ use crate::group_operations::TYPES_MAX;
 use crate::refusal::no_such_group;
 use crate::{App, Caller, PutResource, Rejection, TrackedBy};
 
-/// So many members whose judgement is quick are judged at once.
+/// A set of so many members, in a group of so many references, is quick to judge if each of its declarations is.
 const QUICK_MEMBERS: usize = 8;
+const QUICK_REFERENCES: usize = 100;
+/// What the members of such a set declare, in bytes.
+const QUICK_SIZE: usize = 16 * 1024;
 /// The maximum number of resources that a set deletes without listing them.
 pub(crate) const UNLISTED_MAX: usize = 1_000;
 
@@ -46,6 +49,8 @@ pub(crate) struct JudgedSet {
     pub(crate) recorded: BTreeMap<String, Reference>,
     /// The resources outside of the set that it refers to.
     pub(crate) reads: Vec<PlanRead>,
+    /// Whether it takes so little time that it needs no thread of its own.
+    pub(crate) is_quick: bool,
 }
 
 /// A member of a [`JudgedSet`].
@@ -80,6 +85,14 @@ pub(crate) struct CustomName {
 }
 
 impl JudgedMember {
+    /// Returns its put, if it has one.
+    pub(super) fn put(&self) -> Option<&PutResource> {
+        match &self.goal {
+            JudgedGoal::Put(put) => Some(put),
+            JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => None,
+        }
+    }
+
     /// Returns its put as the resource is found until the set is applied: by the reference that is to move.
     pub(super) fn found(&self, put: PutResource) -> PutResource {
         let moved = self.moved_from.as_ref().map(|from| TrackedBy {
@@ -194,42 +207,32 @@ impl App {
         }
         let mut details = Vec::new();
         let given = self.given(set.members, &mut details).await?;
-        let mut recorded: BTreeMap<String, Reference> = recorded
-            .into_iter()
-            .map(|reference| (reference.id.key(), reference))
-            .collect();
-        let mut moved = match set.mode {
-            Mode::Incremental => BTreeMap::new(),
-            Mode::Complete => moved(&group.id, &given, &mut recorded)?,
-        };
-        let leaving: Vec<Reference> = moved
-            .values()
-            .filter_map(|from| {
-                let mut recorded = recorded.values();
-                let reference = recorded.find(|it| it.lineage == from.lineage)?;
-                Some(Reference {
-                    id: from.reference.clone(),
-                    ..reference.clone()
-                })
-            })
-            .collect();
+        let is_quick = recorded.len() <= QUICK_REFERENCES && is_quick(&given, &set.outputs);
+        let pool = &self.parts.pool;
+        let find_moved = || by_key(&group.id, &given, recorded, set.mode);
+        let found = pool.run_here(is_quick, find_moved).await??;
+        let (recorded, mut moved, leaving) = found;
         self.judge_moved(leaving.iter()).await?;
-        let members = members(&group.id, &given, &recorded, &moved, &mut details);
-        let unlisted = match set.mode {
-            Mode::Incremental => Vec::new(),
-            Mode::Complete => unlisted(&recorded, &members, &mut details),
+        let read = || {
+            let members = members(&group.id, &given, &recorded, &moved, &mut details);
+            let unlisted = match set.mode {
+                Mode::Incremental => Vec::new(),
+                Mode::Complete => unlisted(&recorded, &members, &mut details),
+            };
+            for reference in &unlisted {
+                caller.judge_type(right, &reference.scope, &reference.id.type_name, "delete")?;
+            }
+            let draft = Draft::of(Set {
+                group: group.id.clone(),
+                is_complete: details.is_empty(),
+                may_be_unknown: purpose == Purpose::Preview,
+                members,
+                outputs: set.outputs,
+            });
+            let outside = draft.outside();
+            Ok::<_, Rejection>((unlisted, draft, outside))
         };
-        for reference in &unlisted {
-            caller.judge_type(right, &reference.scope, &reference.id.type_name, "delete")?;
-        }
-        let draft = Draft::of(Set {
-            group: group.id.clone(),
-            is_complete: details.is_empty(),
-            may_be_unknown: purpose == Purpose::Preview,
-            members,
-            outputs: set.outputs,
-        });
-        let outside = draft.outside();
+        let (unlisted, draft, outside) = pool.run_here(is_quick, read).await??;
         if outside.len() > OUTSIDE_MAX {
             let message = format!(
                 "{} resources outside of the set are referred to, and {OUTSIDE_MAX} may be. Use several sets.",
@@ -249,53 +252,54 @@ impl App {
             (name, ids.collect())
         });
         let known: BTreeMap<Outside, Vec<ReferenceId>> = known.collect();
-        let schemas = self.schemas_of(&given, &group.id, &known).await;
-        let deleted = unlisted.iter().map(|reference| reference.id.key());
-        let Linked {
-            members: linked,
-            outputs,
-            order,
-            problems,
-        } = draft.link(&known, &schemas, &deleted.collect());
-        details.extend(problems.into_iter().map(Detail::from));
-        let mut drafts = Vec::with_capacity(linked.len());
-        for member in linked {
-            let index = index_of(&member);
-            let given = given.get(&index);
-            let given = given.ok_or_else(|| Rejection::Internal("a member was lost".into()))?;
-            let reference = recorded.get(&member.reference.key());
-            let drafted = self.drafted_member(given, member, &group, reference);
-            drafts.push((index, drafted));
-        }
-        let mut judged: Vec<Option<JudgedMember>> = Vec::with_capacity(drafts.len());
-        for (index, found) in self.judged_members(drafts, caller).await? {
-            match found {
-                Ok(member) => judged.push(Some(JudgedMember {
-                    moved_from: moved.remove(&index),
-                    ..member
-                })),
-                Err(Rejection::Invalid(failure) | Rejection::TooLarge(failure)) => {
-                    details.extend(placed(&format!("/resources/{index}"), failure));
-                    judged.push(None);
+        let judge = || {
+            let schemas = self.schemas_of(&given, &group.id, &known);
+            let deleted = unlisted.iter().map(|reference| reference.id.key());
+            let Linked {
+                members: linked,
+                outputs,
+                order,
+                problems,
+            } = draft.link(&known, &schemas, &deleted.collect());
+            details.extend(problems.into_iter().map(Detail::from));
+            let mut left = Left::of(&caller.room);
+            let mut judged: Vec<Option<JudgedMember>> = Vec::with_capacity(linked.len());
+            for member in linked {
+                let index = index_of(&member);
+                let given = given.get(&index);
+                let given = given.ok_or_else(|| Rejection::Internal("a member was lost".into()))?;
+                let reference = recorded.get(&member.reference.key());
+                match self.judged_member(given, member, &group, reference, &mut left) {
+                    Ok(member) => judged.push(Some(JudgedMember {
+                        moved_from: moved.remove(&index),
+                        ..member
+                    })),
+                    Err(Rejection::Invalid(failure) | Rejection::TooLarge(failure)) => {
+                        details.extend(placed(&format!("/resources/{index}"), failure));
+                        judged.push(None);
+                    }
+                    Err(refused) => return Err(refused),
                 }
-                Err(refused) => return Err(refused),
             }
-        }
-        let types = &self.parts.types;
-        let schema_of = |type_name: &TypeName| types.catalogue().get(type_name);
-        let unlisted = (unlisted, set.on_shared);
-        let mut members = in_order(judged, &order, unlisted, schema_of);
-        details.extend(one_for_each(&members));
-        if !details.is_empty() {
-            return Err(invalid(details));
-        }
-        note_declared(&mut members);
+            let types = &self.parts.types;
+            let schema_of = |type_name: &TypeName| types.catalogue().get(type_name);
+            let unlisted = (unlisted, set.on_shared);
+            let mut members = in_order(judged, &order, unlisted, schema_of);
+            details.extend(one_for_each(&members));
+            if !details.is_empty() {
+                return Err(invalid(details));
+            }
+            note_declared(&mut members);
+            Ok((members, outputs))
+        };
+        let (members, outputs) = pool.run_here(is_quick, judge).await??;
         Ok(JudgedSet {
             group,
             members,
             outputs,
             recorded,
             reads,
+            is_quick,
         })
     }
 
@@ -393,7 +397,7 @@ impl App {
     }
 
     /// Returns the schemas of all that is referred to, as far as they are known, by the keys of the references.
-    async fn schemas_of(
+    fn schemas_of(
         &self,
         given: &BTreeMap<usize, Given>,
         group: &GroupId,
@@ -415,41 +419,19 @@ impl App {
         schemas
     }
 
-    /// Judges all members by their schemas, where that keeps nobody else waiting.
-    async fn judged_members(
-        &self,
-        drafts: Vec<(usize, Result<DraftedMember, Rejection>)>,
-        caller: &Caller,
-    ) -> Result<Vec<(usize, Result<JudgedMember, Rejection>)>, Rejection> {
-        let is_quick = |(_, drafted): &(usize, Result<DraftedMember, Rejection>)| match drafted {
-            Ok(DraftedMember { draft, .. }) => draft.as_ref().is_none_or(DraftPut::is_quick),
-            Err(_) => true,
-        };
-        let are_quick = drafts.len() <= QUICK_MEMBERS && drafts.iter().all(is_quick);
-        let room = caller.room.clone();
-        let judge = move || {
-            let mut left = Left::of(&room);
-            let drafts = drafts.into_iter();
-            let judged = drafts.map(|(index, drafted)| {
-                let judged = drafted.and_then(|drafted| drafted.judge(&mut left));
-                (index, judged)
-            });
-            judged.collect::<Vec<_>>()
-        };
-        Ok(self.parts.pool.run_unless_quick(are_quick, judge).await?)
-    }
-
-    /// Returns one member as its schema judges it, with what it refers to as unknown values.
-    fn drafted_member(
+    /// Judges one member by its schema, with what it refers to as unknown values. Takes the checks that it needs from those that
+    /// are `left` for the set.
+    fn judged_member(
         &self,
         given: &Given,
         linked: LinkedMember,
         group: &ResourceGroup,
         recorded: Option<&Reference>,
-    ) -> Result<DraftedMember, Rejection> {
+        left: &mut Left,
+    ) -> Result<JudgedMember, Rejection> {
         let Given { schema, member } = given;
         let has_reference = recorded.is_some();
-        let mut draft = None;
+        let mut declared = None;
         let mut custom_name = recorded.and_then(|reference| custom_name_of(reference, schema));
         let goal = match (&member.goal, linked.goal) {
             (SetGoal::Put(put), Goal::Put(properties)) => {
@@ -463,7 +445,8 @@ impl App {
                     ..(**put).clone()
                 };
                 judge_for_type(&put.properties, &put.tags, schema)?;
-                draft = Some(self.draft(&put, schema, group, has_reference));
+                let draft = self.draft(&put, schema, group, has_reference);
+                declared = draft.judge_within(left)?;
                 let properties = Value::Object(put.properties.clone());
                 custom_name = custom_name_in(&properties, schema);
                 JudgedGoal::Put(Box::new(put))
@@ -478,7 +461,7 @@ impl App {
                 return Err(Rejection::Internal("a put was taken for a delete".into()));
             }
         };
-        let member = JudgedMember {
+        Ok(JudgedMember {
             place: linked.place,
             symbolic_name: linked.symbolic_name,
             reference: linked.reference,
@@ -488,30 +471,64 @@ impl App {
             moved_from: None,
             has_reference,
             recorded: recorded.and_then(|reference| reference.identifier.clone()),
-            declared: None,
+            declared,
             custom_name,
             is_declared: false,
-        };
-        Ok(DraftedMember { member, draft })
+        })
     }
 }
 
-/// A member of a set that is not judged yet.
-struct DraftedMember {
-    member: JudgedMember,
-    /// Of a put.
-    draft: Option<DraftPut>,
-}
-
-impl DraftedMember {
-    /// Judges it, and takes the checks that it needs from those that are `left` for the set.
-    fn judge(self, left: &mut Left) -> Result<JudgedMember, Rejection> {
-        let Self { mut member, draft } = self;
-        if let Some(draft) = draft {
-            member.declared = draft.judge_within(left)?;
+/// Returns whether a set is judged in so little time that it needs no thread of its own.
+fn is_quick(given: &BTreeMap<usize, Given>, outputs: &Map<String, Value>) -> bool {
+    let mut left = QUICK_SIZE;
+    let mut is_small = |values: &Map<String, Value>| {
+        let mut values = values.values();
+        values.all(|value| json::take_size(value, &mut left))
+    };
+    let are_small = is_small(outputs);
+    let is_quick = |Given { schema, member }: &Given| match &member.goal {
+        SetGoal::Put(put) => {
+            is_small(&put.properties)
+                && schema.is_quick_for([&Value::Object(put.properties.clone())])
         }
-        Ok(member)
-    }
+        SetGoal::Delete(_) => true,
+    };
+    given.len() <= QUICK_MEMBERS && are_small && given.values().all(is_quick)
+}
+
+/// What is recorded of a group, by key, what moves in it, by the indexes of the members, and what moves as it stands.
+type Recorded = (
+    BTreeMap<String, Reference>,
+    BTreeMap<usize, MovedFrom>,
+    Vec<Reference>,
+);
+
+/// Returns the references of a group as the set has them.
+fn by_key(
+    group: &GroupId,
+    given: &BTreeMap<usize, Given>,
+    recorded: Vec<Reference>,
+    mode: Mode,
+) -> Result<Recorded, Rejection> {
+    let recorded = recorded.into_iter();
+    let mut recorded: BTreeMap<String, Reference> = recorded
+        .map(|reference| (reference.id.key(), reference))
+        .collect();
+    let moved = match mode {
+        Mode::Incremental => BTreeMap::new(),
+        Mode::Complete => moved(group, given, &mut recorded)?,
+    };
+    let lineages: BTreeMap<_, &MovedFrom> =
+        moved.values().map(|from| (&from.lineage, from)).collect();
+    let leaving = recorded.values().filter_map(|reference| {
+        let from = lineages.get(&reference.lineage)?;
+        Some(Reference {
+            id: from.reference.clone(),
+            ..reference.clone()
+        })
+    });
+    let leaving = leaving.collect();
+    Ok((recorded, moved, leaving))
 }
 
 /// Refuses a set of types whose resources the caller may not change, or read if nothing is changed. Returns the right that it

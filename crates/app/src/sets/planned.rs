@@ -15,7 +15,7 @@ use ucp_set::{Declarations, DeclaredMember, Expression, Link, links, links_of, r
 
 use super::judging::{JudgedMember, JudgedSet};
 use super::obstacle::refused_elsewhere;
-use super::seen::{AllSeen, LOOKS_AT_ONCE, value_of};
+use super::seen::{AllSeen, LOOKS_AT_ONCE, Referents, value_of};
 use super::{ApplyOutcome, DeclaredSet};
 use crate::declaring::Purpose;
 use crate::kept_plans::of_earlier_version;
@@ -112,7 +112,7 @@ impl App {
         };
         if has_nothing_to_do {
             let outputs = Value::Object(declarations.outputs.clone());
-            let seen = self.outside(&[], &outputs, deadline, &caller.room).await?;
+            let seen = self.referred(&outputs, deadline, &caller.room).await?;
             if let Ok(told) = resolve(&outputs, |link| value_of(&seen, link)) {
                 return Ok(ApplyOutcome::unchanged(group.clone(), application, told));
             }
@@ -219,9 +219,8 @@ impl App {
         });
         let referring: Vec<(usize, Value)> = referring.collect();
         let all = referring.iter().map(|(_, properties)| properties);
-        let seen = self
-            .referred_outside(&all.cloned().collect(), &of_set, deadline, room)
-            .await?;
+        let outside = Referents::of(all, &of_set);
+        let seen = self.seen_outside(outside, deadline, room).await?;
         let mut details = Vec::new();
         for (index, properties) in &referring {
             if let Some(place) = plan.first_changed(properties, &seen)? {

@@ -7,11 +7,11 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_model::operation::{OnShared, ResourceWork};
-use ucp_model::{Failure, GroupId, Identifier, Reference, ReferenceId, Target, pointer};
+use ucp_model::{Failure, GroupId, Identifier, Reference, ReferenceId, Target, json, pointer};
 use ucp_set::{Link, Referred, links, resolve};
 use ucp_store::rules::takes_away;
 
-use super::judging::{JudgedGoal, JudgedMember};
+use super::judging::{JudgedGoal, JudgedMember, JudgedSet};
 use super::obstacle::{Obstacle, placed, refused_elsewhere};
 use crate::declaring::Purpose;
 use crate::in_flight::taken_by;
@@ -48,6 +48,27 @@ enum Shown {
 /// What is seen, by the keys of references.
 pub(crate) type AllSeen = BTreeMap<String, Seen>;
 
+/// What is referred to outside of a set, by key: each with whether a property of it is meant, and not only its identifier.
+pub(super) struct Referents(BTreeMap<String, (ReferenceId, bool)>);
+
+impl Referents {
+    /// Returns what values refer to but for what has one of these keys.
+    pub(super) fn of<'v>(
+        values: impl Iterator<Item = &'v Value>,
+        of_set: &BTreeSet<String>,
+    ) -> Self {
+        let mut outside: BTreeMap<String, (ReferenceId, bool)> = BTreeMap::new();
+        for link in values.flat_map(links) {
+            let key = link.reference.key();
+            if !of_set.contains(&key) {
+                let (_, needs_live) = outside.entry(key).or_insert((link.reference, false));
+                *needs_live |= link.pointer.is_some();
+            }
+        }
+        Self(outside)
+    }
+}
+
 /// Returns the value of a reference.
 pub(crate) fn value_of(seen: &AllSeen, link: &Link) -> Option<Value> {
     let Seen { identifier, live } = seen.get(&link.reference.key())?;
@@ -61,18 +82,18 @@ impl App {
     /// nothing to do remember is written.
     pub(super) async fn unchanged(
         &self,
-        members: &[JudgedMember],
-        recorded: &BTreeMap<String, Reference>,
-        outputs: &Value,
+        judged: &JudgedSet,
         caller: &Caller,
         deadline: Instant,
     ) -> Result<(Vec<bool>, AllSeen), Rejection> {
+        let JudgedSet {
+            members, recorded, ..
+        } = judged;
         let mut unchanged = vec![false; members.len()];
         let mut begun = vec![false; members.len()];
         let mut seen = self
-            .outside(members, outputs, deadline, &caller.room)
+            .outside(judged, &judged.outputs, deadline, &caller.room)
             .await?;
-        judge_referred(members, recorded, &seen, &caller.room)?;
         let mut referred = Referred::default();
         let mut refused = BTreeMap::new();
         let mut taken = BTreeMap::new();
@@ -88,7 +109,7 @@ impl App {
                     continue;
                 }
                 begun[index] = true;
-                member.take_referred(&mut referred, |link| value_of(&seen, link))?;
+                member.take_referred(&mut referred, |link| size_of(value_of(&seen, link)))?;
                 let put = match &member.goal {
                     JudgedGoal::Put(put) => match resolved(put, &seen) {
                         Some(put) if Instant::now() < deadline => Some(member.found(put)),
@@ -237,44 +258,39 @@ impl App {
         deadline: Instant,
         room: &Room,
     ) -> Result<AllSeen, Rejection> {
-        self.outside(&[], value, deadline, room).await
+        let outside = Referents::of([value].into_iter(), &BTreeSet::new());
+        self.seen_outside(outside, deadline, room).await
     }
 
-    /// Reads what is referred to outside of the set.
+    /// Reads what is referred to outside of the set. Refuses one whose members would take too much of what they refer to.
     pub(super) async fn outside(
         &self,
-        members: &[JudgedMember],
-        outputs: &Value,
+        judged: &JudgedSet,
+        outputs: &Map<String, Value>,
         deadline: Instant,
         room: &Room,
     ) -> Result<AllSeen, Rejection> {
-        let puts = members.iter().filter_map(|member| match &member.goal {
-            JudgedGoal::Put(put) => Some(Value::Object(put.properties.clone())),
-            JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => None,
-        });
-        let values = puts.chain([outputs.clone()]).collect();
-        let of_set = members.iter().map(|member| member.reference.key());
-        self.referred_outside(&values, &of_set.collect(), deadline, room)
-            .await
+        let pool = &self.parts.pool;
+        let outside = || {
+            let puts = judged.members.iter().filter_map(JudgedMember::put);
+            let values = puts.flat_map(|put| put.properties.values());
+            let of_set = judged.members.iter().map(|member| member.reference.key());
+            Referents::of(values.chain(outputs.values()), &of_set.collect())
+        };
+        let outside = pool.run_here(judged.is_quick, outside).await?;
+        let seen = self.seen_outside(outside, deadline, room).await?;
+        let judge = || judge_referred(&judged.members, &judged.recorded, &seen, room);
+        pool.run_here(judged.is_quick, judge).await??;
+        Ok(seen)
     }
 
-    /// Reads what a value refers to but for what has one of these keys.
-    pub(super) async fn referred_outside(
+    /// Reads what is outside of a set.
+    pub(super) async fn seen_outside(
         &self,
-        value: &Value,
-        of_set: &BTreeSet<String>,
+        Referents(outside): Referents,
         deadline: Instant,
         room: &Room,
     ) -> Result<AllSeen, Rejection> {
-        // Each with whether a property of it is meant, and not only its identifier.
-        let mut outside: BTreeMap<String, (ReferenceId, bool)> = BTreeMap::new();
-        for link in links(value) {
-            let key = link.reference.key();
-            if !of_set.contains(&key) {
-                let (_, needs_live) = outside.entry(key).or_insert((link.reference, false));
-                *needs_live |= link.pointer.is_some();
-            }
-        }
         let mut seen = AllSeen::new();
         let mut left = outside.into_iter();
         let mut reads = FuturesUnordered::new();
@@ -341,16 +357,15 @@ impl App {
 
 /// Refuses a set whose members would take too much of what they refer to: of what is outside as it was seen, and of each other as
 /// they are declared, or else as they are stored. Takes room for it.
-pub(super) fn judge_referred(
+fn judge_referred(
     members: &[JudgedMember],
     recorded: &BTreeMap<String, Reference>,
     seen: &AllSeen,
     room: &Room,
 ) -> Result<(), Rejection> {
-    let puts = members.iter().filter_map(|member| match &member.goal {
-        JudgedGoal::Put(put) => Some((member.reference.key(), &put.properties)),
-        JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => None,
-    });
+    let puts = members
+        .iter()
+        .filter_map(|member| Some((member.reference.key(), &member.put()?.properties)));
     let declared: BTreeMap<String, &Map<String, Value>> = puts.collect();
     let value_of = |link: &Link| {
         let key = link.reference.key();
@@ -366,9 +381,15 @@ pub(super) fn judge_referred(
         };
         value_of(seen, link).or_else(declared).or_else(stored)
     };
+    // Many may refer to one.
+    let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
+    let mut size_of = |link: &Link| {
+        let size = sizes.entry(link.key());
+        *size.or_insert_with(|| size_of(value_of(link)))
+    };
     let mut referred = Referred::default();
     for member in members {
-        member.take_referred(&mut referred, value_of)?;
+        member.take_referred(&mut referred, &mut size_of)?;
     }
     room.take(referred.bytes().saturating_mul(REFERRED_COPIES))
 }
@@ -378,18 +399,23 @@ impl JudgedMember {
     pub(super) fn take_referred(
         &self,
         referred: &mut Referred,
-        value_of: impl Fn(&Link) -> Option<Value>,
+        mut size_of: impl FnMut(&Link) -> usize,
     ) -> Result<(), Rejection> {
-        let JudgedGoal::Put(put) = &self.goal else {
+        let Some(put) = self.put() else {
             return Ok(());
         };
         let above = format!("{}/properties", self.target());
         for (name, value) in &put.properties {
-            let taken = referred.take(&pointer::join(&above, name), value, &value_of);
+            let taken = referred.take(&pointer::join(&above, name), value, &mut size_of);
             taken.map_err(Rejection::Invalid)?;
         }
         Ok(())
     }
+}
+
+/// Returns how many bytes a value has as JSON, if it is known.
+pub(super) fn size_of(value: Option<Value>) -> usize {
+    value.map_or(0, |value| json::length(&value))
 }
 
 /// Returns the put with the values that it refers to, if all of them are known.

@@ -21,7 +21,7 @@ use super::DeclaredSet;
 use super::apply::applied;
 use super::judging::{JudgedGoal, JudgedMember, JudgedSet};
 use super::obstacle::{Obstacle, placed};
-use super::seen::{LOOKS_AT_ONCE, judge_referred};
+use super::seen::{LOOKS_AT_ONCE, size_of};
 use crate::declaring::Purpose;
 use crate::kept_plans::{Prepared, READ_COPIES, tell_not_kept};
 use crate::plan_in_hand::DeclaredPlan;
@@ -101,24 +101,26 @@ impl App {
         admit: impl FnOnce(usize) -> Result<(), BeyondRate>,
     ) -> Result<WhatIf, Rejection> {
         let deadline = Instant::now() + LOOKING_TIME;
+        let judged = self
+            .judged_set(group, set, caller, Purpose::Preview)
+            .await?;
+        let pool = &self.parts.pool;
         let JudgedSet {
             group,
             members,
-            outputs,
-            mut recorded,
-            reads,
-        } = self
-            .judged_set(group, set, caller, Purpose::Preview)
-            .await?;
-        self.admit_members(&group.id, &members, caller).await?;
-        let mut foreseen = Foreseen::new(&members);
+            is_quick,
+            ..
+        } = &judged;
+        let is_quick = *is_quick;
+        self.admit_members(&group.id, members, caller).await?;
+        let begin = || Foreseen::new(members);
+        let mut foreseen = pool.run_here(is_quick, begin).await?;
         let unlisted = members.iter().filter(|member| member.place.is_empty());
         admit(unlisted.count() + foreseen.outside().count()).map_err(Rejection::BeyondRate)?;
         // Nothing is told of the outputs.
         let outside = self
-            .outside(&members, &Value::Null, deadline, &caller.room)
+            .outside(&judged, &Map::new(), deadline, &caller.room)
             .await?;
-        judge_referred(&members, &recorded, &outside, &caller.room)?;
         let missing = foreseen.outside().filter(|key| !outside.contains_key(*key));
         foreseen.missing = missing.cloned().collect();
         for (key, seen) in outside {
@@ -133,19 +135,16 @@ impl App {
             };
             foreseen.planned.insert(key, planned);
         }
-        let looks = self.foresee_members(&mut foreseen, &recorded, caller, deadline);
+        let looks = self.foresee_members(&mut foreseen, &judged.recorded, caller, deadline);
         Box::pin(looks).await?;
-        self.tell_composites(&mut foreseen);
-        if group.body.policy().needs_approval() {
-            foreseen.refuse_withheld();
-        }
-        let pinned = foreseen.pinned();
-        for member in &members {
-            recorded.remove(&member.reference.key());
-        }
-        let ignored = recorded
-            .values()
-            .map(|reference| ResourceChange::of_reference(reference, ChangeKind::Ignore));
+        let end = || {
+            self.tell_composites(&mut foreseen);
+            if group.body.policy().needs_approval() {
+                foreseen.refuse_withheld();
+            }
+            foreseen.pinned()
+        };
+        let pinned = pool.run_here(is_quick, end).await?;
         let Foreseen {
             changes,
             details,
@@ -154,6 +153,20 @@ impl App {
             resolved,
             ..
         } = foreseen;
+        let JudgedSet {
+            group,
+            members,
+            outputs,
+            mut recorded,
+            reads,
+            is_quick: _,
+        } = judged;
+        for member in &members {
+            recorded.remove(&member.reference.key());
+        }
+        let ignored = recorded
+            .values()
+            .map(|reference| ResourceChange::of_reference(reference, ChangeKind::Ignore));
         let mut changes: Vec<ResourceChange> =
             changes.into_iter().flatten().chain(ignored).collect();
         self.tell_track_records(&mut changes).await?;
@@ -169,7 +182,7 @@ impl App {
         };
         self.veil_what_if(&mut what_if).await?;
         let kept: Option<Vec<PlannedMember>> = kept.into_iter().collect();
-        let prepared = kept.map(|planned| Prepared {
+        let prepare = |planned| Prepared {
             declared: DeclaredPlan {
                 application: Some(Application {
                     has_outputs: !outputs.is_empty(),
@@ -192,9 +205,11 @@ impl App {
                 resolved,
             },
             members: planned,
-            group: Some(group.id),
+            group: Some(group.id.clone()),
             reads,
-        });
+        };
+        let prepare = || kept.map(prepare);
+        let prepared = pool.run_here(is_quick, prepare).await?;
         self.keep(what_if, prepared, lifetime, caller).await
     }
 
@@ -219,8 +234,9 @@ impl App {
                     continue;
                 }
                 begun[index] = true;
-                member
-                    .take_referred(&mut referred, |link| foreseen.value_of(link, Planned::now))?;
+                member.take_referred(&mut referred, |link| {
+                    size_of(foreseen.value_of(link, Planned::now))
+                })?;
                 let look = match &member.goal {
                     JudgedGoal::Put(put) => Ok(foreseen.resolved(put).map(|put| member.found(put))),
                     JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => Err(member),
@@ -585,7 +601,8 @@ impl<'a> Foreseen<'a> {
             self.planned.insert(key, planned);
         }
         let shown = [&change.before, &change.after].map(size);
-        let shown = shown.iter().sum::<usize>() + change.deltas.iter().map(size_of).sum::<usize>();
+        let shown =
+            shown.iter().sum::<usize>() + change.deltas.iter().map(size_of_delta).sum::<usize>();
         let room = self.room.checked_sub(shown);
         match room.filter(|_| caller.room.take(shown * READ_COPIES).is_ok()) {
             Some(room) => self.room = room,
@@ -639,16 +656,12 @@ impl Withheld {
 }
 
 fn size(properties: &Option<Map<String, Value>>) -> usize {
-    let properties = properties.as_ref();
-    properties.map_or(0, |shown| {
-        serde_json::to_string(shown).map_or(0, |text| text.len())
-    })
+    properties.as_ref().map_or(0, json::length)
 }
 
-fn size_of(delta: &Delta) -> usize {
+fn size_of_delta(delta: &Delta) -> usize {
     let values = [&delta.before, &delta.after, &delta.last_applied];
-    let values = values.into_iter().flatten();
-    values.map(|value| value.to_string().len()).sum()
+    values.into_iter().flatten().map(json::length).sum()
 }
 
 /// What is foreseen of a member that is refused: an apply would wait, or end with that. Anything else refuses the set.
