@@ -16,9 +16,10 @@ pub struct DeniedType {
     key: String,
 }
 
-/// Types whose resources make others, of whatever type, in AWS: by a template, or as a service of AWS sets up accounts. The resource and
-/// property reference of AWS CloudFormation, by their descriptions.
-const MAKERS: [&str; 11] = [
+/// Types whose resources make others, of whatever type, in AWS: by a template, as a service of AWS sets up accounts, or since they call
+/// any operation of AWS that they name. The resource and property reference of AWS CloudFormation, by their descriptions; the universal
+/// targets of EventBridge Scheduler; the AWS SDK integrations of Step Functions; the action `aws:executeAwsApi` of Automation.
+const MAKERS: [&str; 15] = [
     "AWS.CloudFormation/ChangeSet",
     "AWS.CloudFormation/Stack",
     "AWS.CloudFormation/StackSet",
@@ -27,9 +28,13 @@ const MAKERS: [&str; 11] = [
     "AWS.ControlTower/EnabledBaseline",
     "AWS.ControlTower/LandingZone",
     "AWS.LaunchWizard/Deployment",
+    "AWS.SSM/Association",
+    "AWS.SSM/MaintenanceWindowTask",
     "AWS.SSMQuickSetup/ConfigurationManager",
+    "AWS.Scheduler/Schedule",
     "AWS.ServerlessRepo/Application",
     "AWS.ServiceCatalog/CloudFormationProvisionedProduct",
+    "AWS.StepFunctions/StateMachine",
 ];
 
 impl DeniedType {

@@ -221,19 +221,16 @@ impl Room {
 
     /// Has so many bytes taken from now on, in place of those that were estimated.
     pub fn settle(&self, bytes: usize) -> Result<(), Rejection> {
+        self.keep(bytes);
+        self.reach(bytes)
+    }
+
+    /// Has at least so many bytes taken from now on.
+    pub fn reach(&self, bytes: usize) -> Result<(), Rejection> {
         let Self(Some(held)) = self else {
             return Ok(());
         };
-        let units = held.permits(bytes);
-        let more = {
-            let mut taken = held.taken.lock().unwrap_or_else(PoisonError::into_inner);
-            let taken = taken.as_mut();
-            let has = taken.as_ref().map_or(0, |taken| taken.units());
-            if let Some(taken) = taken {
-                taken.keep(usize::try_from(units).unwrap_or(usize::MAX));
-            }
-            units.saturating_sub(u32::try_from(has).unwrap_or(u32::MAX))
-        };
+        let more = held.permits(bytes).saturating_sub(held.has());
         held.take(more).ok_or_else(|| held.full(bytes))
     }
 
@@ -300,10 +297,15 @@ impl Held {
 
     /// Returns how many units more the request may take, if no other one has any.
     fn left(&self) -> u32 {
+        let most = self.in_flight.most_of_caller / UNIT;
+        u32::try_from(most).map_or(u32::MAX, |most| most.saturating_sub(self.has()))
+    }
+
+    /// Returns how many units the request has taken.
+    fn has(&self) -> u32 {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let has = taken.as_ref().map_or(0, Taken::units);
-        u32::try_from((self.in_flight.most_of_caller / UNIT).saturating_sub(has))
-            .unwrap_or(u32::MAX)
+        u32::try_from(has).unwrap_or(u32::MAX)
     }
 
     /// Takes so many bytes more: of what the request may have, and then beyond. Several parts of it may do so at once.

@@ -125,7 +125,8 @@ impl<T> Filling<T> {
     pub(crate) fn add(&mut self, item: T, bytes: usize) -> bool {
         let total = self.bytes + bytes;
         let is_first = self.items.is_empty();
-        let has_room = || self.room.settle(total * COPIES).is_ok();
+        // What was read is in memory until the page ends, so nothing is given back before.
+        let has_room = || self.room.reach(total * COPIES).is_ok();
         let is_full = self.items.len() >= self.top
             || !is_first && total > PAGE_MAX_BYTES
             || !has_room() && !is_first;
@@ -160,6 +161,7 @@ impl<T> Filling<T> {
     }
 
     pub(crate) fn listed(self) -> Listed<T> {
+        self.room.keep(self.bytes * COPIES);
         Listed {
             items: self.items,
             has_more: self.has_more,
