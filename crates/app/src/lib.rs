@@ -10,7 +10,9 @@ mod awaiting;
 mod changes;
 mod cipher;
 mod credentials;
+mod declared;
 mod declaring;
+mod default_tags;
 mod delete;
 mod estimates;
 mod group_operations;
@@ -54,6 +56,7 @@ mod settling;
 mod sharing;
 mod taking_stock;
 mod track_records;
+mod values;
 mod veiling;
 mod what_if;
 mod wildcard;
@@ -77,6 +80,7 @@ pub use awaiting::Awaiting;
 pub use changes::{ChangeKind, ResourceChange, WhatIf};
 pub use cipher::RingCipher;
 pub use credentials::{CredentialPut, PutCredential, way_back};
+pub use declared::{ApplySet, DeclaredSet, Mode, PlannedPut, PutResource, SetGoal, SetMember};
 pub use delete::{DeleteOutcome, DeleteResource};
 use estimates::Estimates;
 pub use estimates::Quotas;
@@ -95,8 +99,7 @@ pub use limits::LIMITS;
 pub use listed::Listed;
 pub use live::LiveReader;
 pub use operations::OperationQuery;
-pub use plan_in_hand::PlannedPut;
-pub use put::{PutOutcome, PutResource};
+pub use put::PutOutcome;
 pub use read::{LivePage, LiveResource, ReadResource};
 pub use recipient::Recipient;
 pub use refactors::{
@@ -115,7 +118,7 @@ pub use services::{
     BindService, BoundService, LastOperation, Ordered, Platform, Progress, ProvisionService,
     ProvisionedService, ServiceRejection, ServiceRequest, UpdateService,
 };
-pub use sets::{ApplyOutcome, ApplySet, DeclaredSet, Mode, SetGoal, SetMember};
+pub use sets::ApplyOutcome;
 pub use ucp_plan::{Cause, Delta, Effect};
 pub use ucp_refactor::{Base as RefactorBase, Event as RefactorEvent, Mapping, OnAmbiguity};
 pub use ucp_store::RoleAssignment;

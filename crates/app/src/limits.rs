@@ -9,10 +9,10 @@ use crate::group_operations::{ITEMS_MAX, TYPES_MAX};
 use crate::kept_plans::{PLAN_LIFETIMES, READERS_PLAN_LIFETIME};
 use crate::known_assignments::{FRESH, GRACE};
 use crate::listed::PAGE_MAX_BYTES;
+use crate::looking::LOOKING_TIME;
 use crate::quotas::SCOPE_MAX;
 use crate::refactors::{self, DEPLOYED_MAX_BYTES};
 use crate::sets::{SET_CHECKS_MAX, SHOWN_MAX_BYTES, UNLISTED_MAX};
-use crate::what_if::LOOKING_TIME;
 
 /// What happens to the plans of a caller who asks for more.
 const MAKE_ROOM: &str = "Those go that were asked for first. Who is not authenticated gets 429 [`QuotaExceeded`](errors/QuotaExceeded.md) instead, until some have expired.";

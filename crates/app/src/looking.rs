@@ -4,8 +4,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_cpu_pool::Undone;
 use ucp_look::{Look, OwnershipTags, Planned, Reader, Seen, baseline_at};
@@ -30,6 +31,9 @@ use crate::declaring::Purpose;
 use crate::live::LiveReader;
 use crate::settling::Nothing;
 use crate::{App, Rejection};
+
+/// The time in which a what-if looks at its resources.
+pub(crate) const LOOKING_TIME: Duration = Duration::from_secs(30);
 
 /// What is recorded of the alias and the AWS resource that a request is about.
 pub(crate) struct Recorded {
@@ -593,5 +597,12 @@ impl Reader for OfRequest<'_> {
     /// A request records no intent.
     fn digest(&self, _: &Value) -> String {
         String::new()
+    }
+}
+
+pub(crate) fn members(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(members) => members,
+        _ => Map::new(),
     }
 }

@@ -9,22 +9,13 @@ use ucp_model::json::{self, Step};
 use ucp_model::operation::Presence;
 use ucp_model::operation::group::Application;
 use ucp_model::pointer::PointerBuf;
-use ucp_model::{KeptPlan, OperationId, PlanId, PlanRefusal, PlanStatus, PlanUse, Timestamp, Use};
+use ucp_model::{KeptPlan, OperationId, PlanRefusal, PlanStatus, PlanUse, Timestamp, Use};
 use ucp_plan::Plan;
 use ucp_schema::{ResourceSchema, is_unknown};
 use ucp_set::{Declarations, DeclaredMember};
 
 use crate::Rejection;
 use crate::looking::View;
-
-/// The plan that a put carries out.
-#[derive(Clone, Debug)]
-pub struct PlannedPut {
-    /// The plan.
-    pub id: PlanId,
-    /// Whether the put declares something. If not, it is as planned.
-    pub is_declared: bool,
-}
 
 /// What was declared for a plan. It is sealed, and erased when the plan is over.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]

@@ -7,16 +7,16 @@ use tokio::time::Instant;
 use ucp_access::Right;
 use ucp_look::{PlannedMember, PlannedStep, stale};
 use ucp_model::operation::Options;
-use ucp_model::{Detail, Identifier, OperationId, ReferenceId, json};
+use ucp_model::{Identifier, OperationId, ReferenceId, json};
 use ucp_schema::holds_unknown;
 use ucp_set::{DeclaredMember, links, resolve};
 
+use crate::looking::{LOOKING_TIME, members};
 use crate::plan_in_hand::{
-    MemberInHand, PlanInHand, PlannedPut, first_other, is_same_declaration, known_by_now,
+    MemberInHand, PlanInHand, first_other, is_same_declaration, known_by_now,
 };
-use crate::sets::AllSeen;
-use crate::what_if::{LOOKING_TIME, members};
-use crate::{App, Caller, PutResource, Rejection, Room, TrackedBy};
+use crate::values::{AllSeen, referred_changed, value_of};
+use crate::{App, Caller, PlannedPut, PutResource, Rejection, Room, TrackedBy};
 
 impl App {
     /// Returns a put as it was planned, with the member of the plan that it carries out. What it declares must be what was
@@ -160,7 +160,7 @@ impl App {
         let declarations = &plan.declared()?.declarations;
         let resolved = resolve(&properties, |link| match declarations.pinned(link) {
             Some(planned) => Some(planned.clone()),
-            None => crate::sets::value_of(&seen, link),
+            None => value_of(&seen, link),
         });
         resolved.map_err(|_| {
             Rejection::plan_mismatch(
@@ -239,12 +239,6 @@ fn judge_values(
     };
     let detail = referred_changed(&place);
     Err(Rejection::PreconditionFailed(stale(vec![detail])))
-}
-
-/// The detail of a value at a place of a declaration that is referred to, and is another one than was planned.
-pub(crate) fn referred_changed(place: &str) -> Detail {
-    let message = "It refers to a value that is another one than when it was planned.";
-    Detail::at("LiveStateChanged", message, format!("/properties{place}"))
 }
 
 /// What a request says of the resource that it is about.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_access::Right;
-use ucp_model::operation::{Kind, Options, ReplacementPolicy, Verdict, Work};
+use ucp_model::operation::{Kind, ReplacementPolicy, Verdict, Work};
 use ucp_model::{
-    ErrorCode, Identifier, Operation, Reference, ReferenceId, ResourceGroup, Scope, Target,
-    TypeName, Warning, excerpt, json,
+    ErrorCode, Identifier, Operation, Reference, ReferenceId, Scope, Target, TypeName, Warning,
+    excerpt, json,
 };
 use ucp_plan::Plan;
 use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema};
@@ -19,34 +19,9 @@ use crate::declaring::{Purpose, create_judge, judge_for_type, parse, parts, unsu
 use crate::identifier::named;
 use crate::intake::{Accepted, Subject, verdict_of};
 use crate::looking::{Outlook, View};
-use crate::plan_in_hand::{MemberInHand, PlannedPut};
+use crate::plan_in_hand::MemberInHand;
 use crate::settling::{TRIES, changes_too_fast, is_same};
-use crate::{App, Caller, Rejection, TrackedBy, UntrackedAlias};
-
-/// A put of one resource.
-#[derive(Clone)]
-pub struct PutResource {
-    /// The scope.
-    pub scope: Scope,
-    /// The type, as the caller spelled it.
-    pub type_name: TypeName,
-    /// The name in the URL. Without it, the properties contain the identifier, or AWS assigns one.
-    pub name: Option<String>,
-    /// The reference. Without it, the put has none.
-    pub tracked_by: Option<TrackedBy>,
-    /// The alias without a reference: only a label.
-    pub label: Option<String>,
-    /// The declared properties.
-    pub properties: Map<String, Value>,
-    /// The default tags of the request.
-    pub default_tags: BTreeMap<String, String>,
-    /// The ARM tags of the request. They are default tags that a type must support.
-    pub tags: BTreeMap<String, String>,
-    /// The options of the request.
-    pub options: Options,
-    /// The plan that it carries out, if any.
-    pub plan: Option<PlannedPut>,
-}
+use crate::{App, Caller, PutResource, Rejection, UntrackedAlias};
 
 /// The result of a put so far.
 #[derive(Debug)]
@@ -488,21 +463,6 @@ impl App {
             is_quick,
             text,
         })
-    }
-
-    /// Returns the tags that a put has besides those declared.
-    pub(crate) fn default_tags(
-        &self,
-        put: &PutResource,
-        group: Option<&ResourceGroup>,
-    ) -> BTreeMap<String, String> {
-        let mut default_tags = self.parts.default_tags.in_account(&put.scope.account);
-        if let Some(group) = group {
-            default_tags.extend(group.body.default_tags.clone());
-        }
-        default_tags.extend(put.default_tags.clone());
-        default_tags.extend(put.tags.clone());
-        default_tags
     }
 
     /// Refuses an alias that nobody would remember, of a resource that AWS names: each put would create another one.

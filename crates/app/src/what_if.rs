@@ -17,14 +17,11 @@ use ucp_set::{Declarations, DeclaredMember, left_open};
 use crate::changes::{ChangeKind, ResourceChange, WhatIf};
 use crate::declaring::Purpose;
 use crate::kept_plans::{Prepared, READ_COPIES, shown_by};
-use crate::looking::{Outlook, View};
+use crate::looking::{LOOKING_TIME, Outlook, View, members};
 use crate::plan_in_hand::DeclaredPlan;
 use crate::put::{Foreseen, Prospect};
 use crate::settling::{TRIES, changes_too_fast};
 use crate::{App, Caller, PutResource, Rejection};
-
-/// The time in which a what-if looks at its resources.
-pub(crate) const LOOKING_TIME: Duration = Duration::from_secs(30);
 
 const NOT_IN_TIME: &str =
     "AWS was not asked in time. Ask again, or ask for fewer resources at once.";
@@ -321,13 +318,6 @@ fn describe(
         change.deltas = deltas(&plan, known, schema);
     }
     change.replace_paths = plan.replace_paths;
-}
-
-pub(crate) fn members(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(members) => members,
-        _ => Map::new(),
-    }
 }
 
 /// Warns that AWS does not find what a reference stands for.

@@ -4,22 +4,18 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use ucp_model::{
-    Access, BindingId, Change, ChangeKind, GroupId, ReferenceId, ServiceBinding, ServiceInstance,
-    Timestamp,
+    Access, BindingId, Change, ChangeKind, ServiceBinding, ServiceInstance, Timestamp,
 };
-use ucp_offerings::{BoundSet, Edge, Offering, Offerings, Plan, Randoms};
-use ucp_set::{Expression, visit};
+use ucp_offerings::{BoundSet, Edge, Offering, Offerings};
 
 use super::instances::{
-    Named, context, invalid, judge_named, judge_plan, judge_service, no_such_instance,
-    reference_tags, running, tags, unfilled, without_null,
+    Named, invalid, judge_named, judge_plan, judge_service, no_such_instance, reference_tags,
+    running, tags, without_null,
 };
-use super::ordering::{
-    Impatience, NewOrder, ReferenceOf, Works, linked, reference_of, refuse_busy,
-};
+use super::ordering::{NewOrder, ReferenceOf, Works, linked, refuse_busy};
+use super::renewal::{evaluated, handed_out};
 use super::{Ordered, ServiceRejection, ServiceRequest};
 use crate::App;
-use crate::awaiting::Pending;
 
 /// The tag that tells the binding.
 const BINDING: &str = "osb-binding";
@@ -404,133 +400,6 @@ impl App {
             renew_before: found.renew_before,
         })
     }
-
-    /// Returns what is recorded of a binding.
-    pub(super) async fn service_binding(
-        &self,
-        id: &BindingId,
-    ) -> Result<Option<ServiceBinding>, ServiceRejection> {
-        let row = self.parts.store.get_service_binding(id).await;
-        row.map_err(ServiceRejection::of_store)
-    }
-
-    /// Returns the bindings of an instance that is updated, with the random values that they lack, and what they hand out
-    /// afterwards.
-    pub(super) fn renewed(
-        &self,
-        request: &ServiceRequest<'_>,
-        offering: &Offering,
-        plan: &Plan,
-        instance: &ServiceInstance,
-        bindings: Vec<ServiceBinding>,
-        is_there: impl Fn(&ReferenceId) -> bool,
-    ) -> Result<(Vec<ServiceBinding>, Map<String, Value>), ServiceRejection> {
-        let Some(template) = offering.binding() else {
-            return Ok((Vec::new(), Map::new()));
-        };
-        let mut outputs = Map::new();
-        let mut changed = Vec::new();
-        for mut binding in bindings {
-            if !binding.has_stood() {
-                continue;
-            }
-            let randoms = self.drawn(template.randoms().iter().cloned(), &binding.randoms);
-            let has_drawn = randoms != binding.randoms;
-            binding.randoms = randoms;
-            // It keeps what it has, where an older binding has not what the files name now.
-            let Ok(bound) = evaluated(request, plan, instance, &binding) else {
-                continue;
-            };
-            let met = |value: &Value| is_met(&instance.group, value, &is_there);
-            let credentials = bound.credentials.map(|credentials| match credentials {
-                Value::Object(members) => {
-                    Value::Object(members.into_iter().filter(|(_, it)| met(it)).collect())
-                }
-                other => other,
-            });
-            let handed_out = handed_out(credentials, bound.endpoints.filter(met));
-            outputs.insert(binding.id.binding.clone(), handed_out);
-            if has_drawn {
-                changed.push(binding);
-            }
-        }
-        Ok((changed, outputs))
-    }
-
-    /// Answers the same request again, while its operation is under way.
-    pub(super) async fn again(
-        &self,
-        request: &ServiceRequest<'_>,
-        change: &Change,
-        is_sync: bool,
-    ) -> Result<Ordered, ServiceRejection> {
-        let Some(id) = change.operation else {
-            return Err(ServiceRejection::Changed);
-        };
-        if request.accepts_incomplete {
-            return Ok(Ordered::UnderWay(id));
-        }
-        if !is_sync {
-            return Err(ServiceRejection::AsyncRequired);
-        }
-        let waiter = self.parts.awaiting.announce(id);
-        match self.get_operation(id).await? {
-            Some(operation) => {
-                let pending = Pending { operation, waiter };
-                self.wait_for(request, pending, Impatience::Leaves).await
-            }
-            None => Err(ServiceRejection::Changed),
-        }
-    }
-}
-
-/// Returns what a binding comes to.
-fn evaluated(
-    request: &ServiceRequest<'_>,
-    plan: &Plan,
-    instance: &ServiceInstance,
-    binding: &ServiceBinding,
-) -> Result<BoundSet, ServiceRejection> {
-    let base = instance.applied.as_ref().unwrap_or(&instance.wanted);
-    let base = match instance.change.kind {
-        ChangeKind::Update if instance.change.is_running() => &instance.wanted,
-        ChangeKind::Create | ChangeKind::Update | ChangeKind::Delete => base,
-    };
-    let mut randoms = binding.randoms.clone();
-    randoms.extend(instance.randoms.clone());
-    let expires_at = binding.expires_at.map(|at| at.to_string());
-    let context = ucp_offerings::Context {
-        binding_id: Some(binding.id.binding.clone()),
-        expires_at,
-        ..context(instance, request.platform)
-    };
-    let (instance, own) = (&base.parameters, &binding.parameters);
-    let bound = plan.binding(&context, instance, own, &Randoms(randoms));
-    bound.map_err(unfilled)
-}
-
-/// Returns the shape in which the end of an apply is read.
-fn handed_out(credentials: Option<Value>, endpoints: Option<Value>) -> Value {
-    let mut access = json!({});
-    if let Some(credentials) = credentials {
-        access["credentials"] = credentials;
-    }
-    if let Some(endpoints) = endpoints {
-        access["endpoints"] = endpoints;
-    }
-    access
-}
-
-/// Returns whether there is all that a value refers to.
-fn is_met(group: &GroupId, value: &Value, is_there: impl Fn(&ReferenceId) -> bool) -> bool {
-    let mut is_met = true;
-    visit(value, |_, expression| {
-        for address in expression.iter().flat_map(Expression::addresses) {
-            let reference = reference_of(group, &address.name);
-            is_met &= reference.is_some_and(|reference| is_there(&reference));
-        }
-    });
-    is_met
 }
 
 /// Returns what a binding is for. Older platforms name the application elsewhere.

@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
-use ucp_model::{
-    Change, ChangeKind, InstanceId, Provision, ReferenceId, ServiceBinding, ServiceInstance,
-};
-use ucp_offerings::{Context, Edge, Offering, Offerings, Plan, Randoms, Refusal, Unfilled};
+use ucp_model::{Change, ChangeKind, Provision, ReferenceId, ServiceBinding, ServiceInstance};
+use ucp_offerings::{Edge, Offering, Offerings, Plan, Randoms, Refusal};
 
 use super::ordering::{NewOrder, ReferenceOf, Works, linked, refuse_busy};
-use super::{Ordered, Platform, ServiceRejection, ServiceRequest};
-use crate::{App, Rejection};
+use super::renewal::{context, unfilled};
+use super::{Ordered, ServiceRejection, ServiceRequest};
+use crate::App;
 
 /// The maximum length of a tag of a reference, in characters. It is that of AWS. A longer name is cut.
 const TAG_VALUE_MAX_CHARS: usize = 256;
@@ -494,15 +493,6 @@ impl App {
         })
     }
 
-    /// Returns what is recorded of an instance.
-    pub(super) async fn service_instance(
-        &self,
-        id: &InstanceId,
-    ) -> Result<Option<ServiceInstance>, ServiceRejection> {
-        let row = self.parts.store.get_service_instance(id).await;
-        row.map_err(ServiceRejection::of_store)
-    }
-
     /// Returns the instance that is deleted, or of which a binding is. [`ServiceRejection::Gone`] if it is not there.
     pub(super) async fn deleted_from(
         &self,
@@ -634,19 +624,6 @@ fn given_by_then(
     Some(given)
 }
 
-pub(super) fn context(instance: &ServiceInstance, platform: &Platform) -> Context {
-    Context {
-        instance_id: instance.id.instance.clone(),
-        binding_id: None,
-        organization_guid: instance.organization.clone(),
-        space_guid: instance.space.clone(),
-        platform: platform.name.clone(),
-        account: platform.scope.account.clone(),
-        region: platform.scope.region.clone(),
-        expires_at: None,
-    }
-}
-
 /// Returns the tags of the references of an instance that its resources get as default tags too.
 pub(super) fn tags(instance: &ServiceInstance) -> BTreeMap<String, String> {
     let tags = [
@@ -758,11 +735,6 @@ fn refused(refusal: Refusal) -> ServiceRejection {
             names.join(", ")
         )),
     }
-}
-
-/// A random value was not drawn.
-pub(super) fn unfilled(unfilled: Unfilled) -> ServiceRejection {
-    Rejection::Internal(unfilled.into()).into()
 }
 
 pub(super) fn invalid(objections: Vec<ucp_offerings::Objection>) -> ServiceRejection {

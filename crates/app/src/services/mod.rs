@@ -9,7 +9,11 @@ mod instances;
 mod last_operation;
 mod ordering;
 mod refused;
+mod renewal;
+mod rows;
+mod state;
 mod tries;
+mod wait;
 
 pub use bindings::{BindService, BoundService};
 pub use instances::{ProvisionService, ProvisionedService, UpdateService};

@@ -3,19 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
-use tokio::time::Instant;
 use ucp_model::operation::group::{Application, ApplyMember, MemberGoal, Task};
-use ucp_model::operation::{AdoptionPolicy, GroupWork, OnShared, Options, ReplacementPolicy};
+use ucp_model::operation::{AdoptionPolicy, OnShared, Options, ReplacementPolicy};
 use ucp_model::{
-    ChangeKind, GroupBody, GroupId, InstanceId, Operation, OperationId, Order, ProvisioningState,
-    Reason, Reference, ReferenceId, ResourceGroup, ServiceBinding, ServiceInstance, TypeName,
+    ChangeKind, GroupBody, GroupId, InstanceId, OperationId, Order, Reference, ReferenceId,
+    ResourceGroup, ServiceBinding, ServiceInstance, TypeName,
 };
 use ucp_offerings::{Edge, Resource};
 use ucp_set::{Declarations, DeclaredMember, renamed};
 use ucp_store::PlaceOrder;
-use ucp_store::rules::is_of_instance;
 
-use super::refused::first_cause;
+use super::wait::Impatience;
 use super::{Ordered, ServiceRejection, ServiceRequest};
 use crate::awaiting::Pending;
 use crate::declaring::Purpose;
@@ -147,15 +145,6 @@ impl Works {
             self.declared.push(None);
         }
     }
-}
-
-/// What becomes of an operation that is not done in time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Impatience {
-    /// It is cancelled.
-    Cancels,
-    /// It goes on: another request polls it.
-    Leaves,
 }
 
 /// Refuses an order while a resource of it is changed otherwise.
@@ -346,23 +335,6 @@ impl App {
         }
     }
 
-    /// Returns the references of an instance and its bindings: those that its orders have made, and those that own nothing.
-    pub(super) async fn references_of(
-        &self,
-        instance: &InstanceId,
-        group: &GroupId,
-    ) -> Result<Vec<Reference>, ServiceRejection> {
-        let references = self.parts.store.list_service_references(group, instance);
-        let mut references = references.await.map_err(ServiceRejection::of_store)?;
-        references.retain(|it| {
-            let owns_nothing = !it.owned
-                && it.operation.is_none()
-                && it.provisioning_state != ProvisioningState::Unknown;
-            owns_nothing || is_of_instance(&it.id, &it.tags, instance)
-        });
-        Ok(references)
-    }
-
     /// Places an order that does something in AWS, and waits for its end if the platform does not poll.
     pub(super) async fn order(
         &self,
@@ -435,75 +407,6 @@ impl App {
         self.wait_for(request, pending, Impatience::Cancels).await
     }
 
-    /// Waits for the end of an order. What is not done in time is cancelled, if this request has placed it.
-    pub(super) async fn wait_for(
-        &self,
-        request: &ServiceRequest<'_>,
-        pending: Pending,
-        impatience: Impatience,
-    ) -> Result<Ordered, ServiceRejection> {
-        let deadline = Instant::now() + request.sync_wait;
-        let left = request.caller.recipient.left();
-        let operation = pending.until(deadline, left, Operation::is_terminal).await;
-        if operation.is_terminal() {
-            return self.outcome(&operation).await;
-        }
-        let id = operation.header.id;
-        let now = match impatience {
-            Impatience::Cancels => {
-                let cancelling = self.parts.store.request_cancel(id, self.now());
-                cancelling.await.map_err(ServiceRejection::of_store)?
-            }
-            Impatience::Leaves => self.get_operation(id).await?,
-        };
-        match now {
-            // It has ended at the last moment.
-            Some(ended) if ended.is_terminal() => self.outcome(&ended).await,
-            now => {
-                self.parts.workers.wake();
-                // What AWS has answered is told if it can be read.
-                let setback = match (impatience, &now) {
-                    (Impatience::Cancels, Some(now)) => self.setback_of(now).await.ok().flatten(),
-                    (Impatience::Cancels, None) | (Impatience::Leaves, _) => None,
-                };
-                let setback = setback.filter(|failure| failure.reason() != Reason::Passing);
-                let order = operation.work.group().and_then(GroupWork::order);
-                let seconds = request.sync_wait.as_secs();
-                Err(match (impatience, setback) {
-                    // It would go on after this error, and is cancelled instead.
-                    (Impatience::Cancels, Some(failure)) => ServiceRejection::Failed {
-                        failure: Box::new(failure),
-                        instance_usable: None,
-                        is_update: order.is_some_and(|order| {
-                            order.binding.is_none() && order.kind == ChangeKind::Update
-                        }),
-                    },
-                    (Impatience::Cancels, None) => ServiceRejection::Timeout(seconds),
-                    (Impatience::Leaves, _) => ServiceRejection::StillRuns(seconds),
-                })
-            }
-        }
-    }
-
-    /// Returns what has come of an operation that has ended.
-    async fn outcome(&self, operation: &Operation) -> Result<Ordered, ServiceRejection> {
-        let Some(failure) = operation.failure() else {
-            return Ok(Ordered::Done(self.left_to_others(operation).await?));
-        };
-        let order = operation.work.group().and_then(GroupWork::order);
-        let kind = order
-            .filter(|order| order.binding.is_none())
-            .map(|order| order.kind);
-        Err(ServiceRejection::Failed {
-            failure: Box::new(first_cause(failure)),
-            instance_usable: match kind {
-                Some(ChangeKind::Update | ChangeKind::Delete) => self.is_usable(operation).await?,
-                Some(ChangeKind::Create) | None => None,
-            },
-            is_update: kind == Some(ChangeKind::Update),
-        })
-    }
-
     /// Places an order in one transaction.
     pub(super) async fn place(
         &self,
@@ -522,14 +425,6 @@ impl App {
             placed_at: self.now(),
         });
         placed.await.map_err(ServiceRejection::of_store)
-    }
-
-    pub(super) async fn get_operation(
-        &self,
-        id: OperationId,
-    ) -> Result<Option<Operation>, ServiceRejection> {
-        let operation = self.parts.store.get_operation(id).await;
-        operation.map_err(ServiceRejection::of_store)
     }
 
     /// Draws the random values that are not there yet.

@@ -1,24 +1,17 @@
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Deref;
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 use tokio::time::Instant;
-use ucp_model::operation::GroupWork;
-use ucp_model::operation::group::{Application, ApplyMember, GroupState, MemberGoal, Task};
-use ucp_model::{Ended, GroupId, PlanUse, Reference, ResourceGroup, Scope};
-use ucp_seal::AssociatedData;
-use ucp_set::{Declarations, DeclaredMember, resolve};
-use ucp_store::{ApplyRefactor, NewOperation, NewWork, Sealed};
-use zeroize::Zeroizing;
+use ucp_model::GroupId;
+use ucp_model::operation::group::Application;
+use ucp_set::{Declarations, resolve};
 
-use super::judging::{JudgedGoal, JudgedMember, JudgedSet};
-use super::seen::value_of;
-use super::{ApplyOutcome, ApplySet};
+use super::accepting::applied;
+use super::judging::JudgedSet;
+use super::outcome::ApplyOutcome;
 use crate::declaring::Purpose;
-use crate::refactors::changed_meanwhile;
-use crate::refusal::no_such_group;
-use crate::refusal::policy_lowered;
-use crate::{App, BeyondRate, Caller, Rejection};
+use crate::values::value_of;
+use crate::{App, ApplySet, BeyondRate, Caller, Rejection};
 
 impl App {
     /// Makes the resources of a group as a set declares them. Looks first; if nothing has to be done, there is no
@@ -88,167 +81,5 @@ impl App {
         };
         self.accept_apply(&group.id, application, &declarations, caller)
             .await
-    }
-
-    /// Returns what is declared of a member.
-    pub(crate) fn declared_member(
-        &self,
-        member: &JudgedMember,
-        group: &ResourceGroup,
-    ) -> Option<DeclaredMember> {
-        match &member.goal {
-            JudgedGoal::Put(put) => Some(DeclaredMember {
-                default_tags: self.default_tags(put, Some(group)),
-                properties: put.properties.clone(),
-            }),
-            JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => None,
-        }
-    }
-
-    /// Refuses members in accounts that the credentials do not reach, and more than the quotas allow.
-    pub(super) async fn admit_members(
-        &self,
-        group: &GroupId,
-        members: &[JudgedMember],
-        caller: &Caller,
-    ) -> Result<(), Rejection> {
-        let scopes: BTreeSet<&Scope> = members.iter().map(|member| &member.scope).collect();
-        for scope in scopes {
-            self.parts.accounts.verify(scope).await?;
-        }
-        let more = members
-            .iter()
-            .filter(|member| !member.has_reference && matches!(member.goal, JudgedGoal::Put(_)));
-        self.admit_set(group, &caller.name, more.count()).await
-    }
-
-    pub(super) async fn accept_apply(
-        &self,
-        group: &GroupId,
-        application: Application,
-        declarations: &Declarations,
-        caller: &Caller,
-    ) -> Result<ApplyOutcome, Rejection> {
-        let plan = application.plan.map(PlanUse::whole);
-        let mut new = self.new_group_operation(group, Task::Apply(application.clone()), caller);
-        self.declare(&mut new, declarations)?;
-        if application.gives_up_shared() {
-            let heirs = self.heirs_of_set(&application, group, caller).await?;
-            new.set_heirs(heirs);
-        }
-        let id = new.id;
-        let moves = self.moves_of_set(&application, group, id, caller).await?;
-        let store = &self.parts.store;
-        let accepted = match moves {
-            None => store.accept_operation(new).await.map(|it| it.operation),
-            Some(moves) => {
-                let deploy = Some(new);
-                let moved = store.apply_refactor(ApplyRefactor { deploy, ..moves });
-                match moved.await {
-                    Ok(_) => Ok(self.operation(id).await?),
-                    Err(error) => Err(error),
-                }
-            }
-        };
-        let operation = match accepted {
-            Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
-            Err(ucp_store::Error::PolicyLowered) => return Err(policy_lowered(group, caller)),
-            Err(ucp_store::Error::GroupDeleting(running) | ucp_store::Error::Busy(running)) => {
-                let busy = self.busy(running).await;
-                let refused = match plan {
-                    Some(used) => self.refused_under(used, busy).await,
-                    None => busy,
-                };
-                return Err(refused.shown_to(caller));
-            }
-            Err(ucp_store::Error::PreconditionFailed | ucp_store::Error::OutcomeUnknown) => {
-                return Err(changed_meanwhile());
-            }
-            other => other?,
-        };
-        self.group_operation_accepted(&operation, group);
-        Ok(ApplyOutcome::Accepted(Box::new(operation)))
-    }
-
-    /// Returns who may own what a set gives up to others, by the keys of the references that do. What the set deletes is no heir.
-    async fn heirs_of_set(
-        &self,
-        application: &Application,
-        group: &GroupId,
-        caller: &Caller,
-    ) -> Result<BTreeMap<String, Reference>, Rejection> {
-        let members = application.members.iter();
-        let deleted = members.filter(|member| !matches!(member.goal, MemberGoal::Put(_)));
-        let going: BTreeSet<String> = deleted.map(|member| member.reference.key()).collect();
-        let members = application.members.iter();
-        let giving = members.filter(|member| member.gives_up_shared());
-        // What moves stands where it is until the operation is accepted.
-        let giving = giving.map(|member| {
-            let from = member.moved_from.as_ref().map(|from| from.reference.key());
-            let to = member.reference.key();
-            (from.unwrap_or_else(|| to.clone()), to)
-        });
-        let giving: BTreeMap<String, String> = giving.collect();
-        if giving.is_empty() {
-            return Ok(BTreeMap::new());
-        }
-        let references = match self.parts.store.list_outlines(group).await {
-            Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
-            other => other?,
-        };
-        let references = references.iter().map(Deref::deref);
-        let given_up = references.filter(|reference| giving.contains_key(&reference.id.key()));
-        let heirs = self.heirs(given_up, &going, caller).await?.into_iter();
-        let heirs = heirs.filter_map(|(from, heir)| Some((giving.get(&from)?.clone(), heir)));
-        Ok(heirs.collect())
-    }
-
-    /// Seals what is declared into an operation on a group.
-    pub(crate) fn declare(
-        &self,
-        new: &mut NewOperation,
-        declarations: &Declarations,
-    ) -> Result<(), Rejection> {
-        let text = serde_json::to_vec(declarations);
-        let text = Zeroizing::new(text.map_err(|error| Rejection::Internal(error.into()))?);
-        let place = AssociatedData::Desired(new.id);
-        let entropy = self.parts.entropy.as_ref();
-        let sealed = self.parts.keys.sealing.seal(place, &text, entropy);
-        if let NewWork::Group { declared, .. } = &mut new.work {
-            *declared = Some(Sealed(sealed));
-        }
-        Ok(())
-    }
-}
-
-impl ApplyOutcome {
-    /// The set has nothing to do.
-    pub(super) fn unchanged(group: GroupId, application: Application, outputs: Value) -> Self {
-        let outputs = Some(outputs).filter(|_| application.has_outputs);
-        Self::Unchanged(Box::new(GroupWork {
-            state: GroupState::Ended(Ended::Succeeded),
-            outputs,
-            ..GroupWork::new(group, Task::Apply(application), 0)
-        }))
-    }
-}
-
-/// Returns a judged member as it is applied.
-pub(crate) fn applied(member: &JudgedMember, is_unchanged: bool) -> ApplyMember {
-    ApplyMember {
-        symbolic_name: member.symbolic_name.clone(),
-        reference: member.reference.clone(),
-        moved_from: member.moved_from.clone(),
-        scope: member.scope.clone(),
-        goal: match &member.goal {
-            JudgedGoal::Put(put) => MemberGoal::Put(put.options),
-            JudgedGoal::Delete(_) => MemberGoal::Delete,
-            JudgedGoal::DeleteOwned(created_at, _) => MemberGoal::DeleteOwned(*created_at),
-        },
-        on_shared: member.on_shared(),
-        depends_on: member.depends_on.clone(),
-        is_unchanged,
-        is_compared: false,
-        is_declared: member.is_declared,
     }
 }

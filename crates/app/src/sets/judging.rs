@@ -20,11 +20,13 @@ use ucp_set::{
 use super::drafts::Left;
 use super::moving::moved;
 use super::obstacle::placed;
-use super::{DeclaredSet, Given, Mode, SetGoal, SetMember};
+use crate::declared::Given;
 use crate::declaring::{Purpose, judge_for_type, unsupported};
 use crate::group_operations::TYPES_MAX;
 use crate::refusal::no_such_group;
-use crate::{App, Caller, PutResource, Rejection, TrackedBy};
+use crate::{
+    App, Caller, DeclaredSet, Mode, PutResource, Rejection, SetGoal, SetMember, TrackedBy,
+};
 
 /// A set of so many members, in a group of so many references, is quick to judge if each of its declarations is.
 const QUICK_MEMBERS: usize = 8;

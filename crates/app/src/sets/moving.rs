@@ -10,8 +10,8 @@ use ucp_model::{
 use ucp_schema::{IdentifierOutcome, ResourceSchema};
 use ucp_set::{Link, renamed, resolve};
 
-use super::{Given, SetGoal};
-use crate::Rejection;
+use crate::declared::Given;
+use crate::{Rejection, SetGoal};
 
 /// Moves each reference that a complete set does not list to the alias that comes with the same resource, so that one reference stays
 /// with what it remembers. Only an identifier that is declared tells that, with values of other members as the group has

@@ -11,19 +11,18 @@ use ucp_access::Right;
 use ucp_look::{LiveBasis, PlanBasis, PlannedMember, stale};
 use ucp_model::operation::group::{Application, ApplyMember, MemberGoal};
 use ucp_model::{Detail, FaultClass, GroupId, PlanId, PlanUse, ReferenceId};
-use ucp_set::{Declarations, DeclaredMember, Expression, Link, links, links_of, resolve, visit};
+use ucp_set::{Declarations, DeclaredMember, Expression, Link, links, resolve, visit};
 
+use super::accepting::applied;
 use super::judging::{JudgedMember, JudgedSet};
 use super::obstacle::refused_elsewhere;
-use super::seen::{AllSeen, LOOKS_AT_ONCE, Referents, value_of};
-use super::{ApplyOutcome, DeclaredSet};
+use super::outcome::ApplyOutcome;
 use crate::declaring::Purpose;
-use crate::kept_plans::of_earlier_version;
+use crate::looking::LOOKING_TIME;
 use crate::plan_in_hand::{DeclaredPlan, PlanInHand, is_same_declaration};
-use crate::planned_put::referred_changed;
 use crate::sharing::Taken;
-use crate::what_if::LOOKING_TIME;
-use crate::{App, BeyondRate, Caller, Rejection, Room};
+use crate::values::{LOOKS_AT_ONCE, Referents, referred_changed, value_of};
+use crate::{App, BeyondRate, Caller, DeclaredSet, Rejection, Room};
 
 /// The state that a member of a plan is in.
 enum Now {
@@ -284,7 +283,7 @@ impl App {
                 moved_from: planned.moved_from.clone(),
                 // Plans of earlier versions do not say it.
                 is_declared: planned.is_declared,
-                ..super::apply::applied(given, false)
+                ..applied(given, false)
             };
             let given_declared = self.declared_member(given, &judged.group);
             let is_declared = match (declared, given_declared) {
@@ -303,44 +302,6 @@ impl App {
             false => Err(Rejection::plan_mismatch(
                 "The set is not the one that was planned. Nothing was stored or sent. Leave resources out, or ask for a new plan.",
             )),
-        }
-    }
-}
-
-impl PlanInHand {
-    /// Returns the first place of a declaration that refers to a value outside of the plan which is another one now than was
-    /// planned. What was not read in time is not judged.
-    pub(crate) fn first_changed(
-        &self,
-        properties: &Value,
-        seen: &AllSeen,
-    ) -> Result<Option<String>, Rejection> {
-        let declarations = &self.declared()?.declarations;
-        let own = self.members.iter().filter_map(|it| it.reference.as_ref());
-        let own: BTreeSet<String> = own.map(ReferenceId::key).collect();
-        let mut first = None;
-        let mut are_all_pinned = true;
-        visit(properties, |place, read| {
-            let links = read.iter().flat_map(links_of);
-            for link in links.filter(|link| !own.contains(&link.reference.key())) {
-                let Some(planned) = declarations.pinned(&link) else {
-                    are_all_pinned = false;
-                    continue;
-                };
-                let is_other = match seen.get(&link.reference.key()) {
-                    Some(found) if found.live.is_none() && link.pointer.is_some() => false,
-                    Some(_) | None => {
-                        value_of(seen, &link).is_none_or(|now| !is_same_declaration(planned, &now))
-                    }
-                };
-                if is_other && first.is_none() {
-                    first = Some(place.to_string());
-                }
-            }
-        });
-        match are_all_pinned {
-            true => Ok(first),
-            false => Err(of_earlier_version()),
         }
     }
 }

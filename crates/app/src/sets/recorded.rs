@@ -9,8 +9,7 @@ use ucp_store::Limit;
 use crate::in_flight::recorded_by;
 use crate::listed::PAGE_MAX_BYTES;
 use crate::refusal::no_such_group;
-use crate::sets::{DeclaredSet, Mode};
-use crate::{App, Rejection, Room};
+use crate::{App, DeclaredSet, Mode, Rejection, Room};
 
 impl App {
     /// Returns all references of a group, and takes room for each page of them before the next is read. Without what was declared

@@ -1,37 +1,28 @@
 //! What a request sees of the members of a set: those with nothing to do.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use futures_util::stream::{self, FuturesUnordered};
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_model::operation::{OnShared, ResourceWork};
-use ucp_model::{Failure, GroupId, Identifier, Reference, ReferenceId, Target, json, pointer};
-use ucp_set::{Link, Referred, links, resolve};
+use ucp_model::{Failure, GroupId, Reference, Target, json, pointer};
+use ucp_set::{Link, Referred, resolve};
 use ucp_store::rules::takes_away;
 
 use super::judging::{JudgedGoal, JudgedMember, JudgedSet};
 use super::obstacle::{Obstacle, placed, refused_elsewhere};
 use crate::declaring::Purpose;
-use crate::in_flight::taken_by;
 use crate::looking::Outlook;
 use crate::put::Prospect;
 use crate::settling::Nothing;
 use crate::sharing::Taken;
+use crate::values::{AllSeen, LOOKS_AT_ONCE, Referents, Seen, value_of};
 use crate::{App, Caller, PutResource, Rejection, Room};
 
-/// How many members a request looks at at once.
-pub(super) const LOOKS_AT_ONCE: usize = 16;
 /// How often values that are referred to are in memory while a set is planned, each time where it is put in.
 const REFERRED_COPIES: usize = 4;
-
-/// A resource that is as declared, or that is referred to.
-#[derive(Clone, Debug)]
-pub(crate) struct Seen {
-    pub(crate) identifier: Identifier,
-    pub(super) live: Option<Value>,
-}
 
 /// What a look at a member has shown.
 enum Shown {
@@ -43,36 +34,6 @@ enum Shown {
     Taken(String),
     /// None of these, or it is not known.
     Open,
-}
-
-/// What is seen, by the keys of references.
-pub(crate) type AllSeen = BTreeMap<String, Seen>;
-
-/// What is referred to outside of a set, by key: each with whether a property of it is meant, and not only its identifier.
-pub(super) struct Referents(BTreeMap<String, (ReferenceId, bool)>);
-
-impl Referents {
-    /// Returns what values refer to but for what has one of these keys.
-    pub(super) fn of<'v>(
-        values: impl Iterator<Item = &'v Value>,
-        of_set: &BTreeSet<String>,
-    ) -> Self {
-        let mut outside: BTreeMap<String, (ReferenceId, bool)> = BTreeMap::new();
-        for link in values.flat_map(links) {
-            let key = link.reference.key();
-            if !of_set.contains(&key) {
-                let (_, needs_live) = outside.entry(key).or_insert((link.reference, false));
-                *needs_live |= link.pointer.is_some();
-            }
-        }
-        Self(outside)
-    }
-}
-
-/// Returns the value of a reference.
-pub(crate) fn value_of(seen: &AllSeen, link: &Link) -> Option<Value> {
-    let Seen { identifier, live } = seen.get(&link.reference.key())?;
-    link.value_in(identifier, live.as_ref())
 }
 
 impl App {
@@ -251,17 +212,6 @@ impl App {
         })
     }
 
-    /// Reads what a value refers to.
-    pub(crate) async fn referred(
-        &self,
-        value: &Value,
-        deadline: Instant,
-        room: &Room,
-    ) -> Result<AllSeen, Rejection> {
-        let outside = Referents::of([value].into_iter(), &BTreeSet::new());
-        self.seen_outside(outside, deadline, room).await
-    }
-
     /// Reads what is referred to outside of the set. Refuses one whose members would take too much of what they refer to.
     pub(super) async fn outside(
         &self,
@@ -282,76 +232,6 @@ impl App {
         let judge = || judge_referred(&judged.members, &judged.recorded, &seen, room);
         pool.run_here(judged.is_quick, judge).await??;
         Ok(seen)
-    }
-
-    /// Reads what is outside of a set.
-    pub(super) async fn seen_outside(
-        &self,
-        Referents(outside): Referents,
-        deadline: Instant,
-        room: &Room,
-    ) -> Result<AllSeen, Rejection> {
-        let mut seen = AllSeen::new();
-        let mut left = outside.into_iter();
-        let mut reads = FuturesUnordered::new();
-        loop {
-            while reads.len() < LOOKS_AT_ONCE
-                && let Some((key, (id, needs_live))) = left.next()
-            {
-                let read = async move { self.read_outside(&id, needs_live, deadline).await };
-                reads.push(async move { (key, read.await) });
-            }
-            match reads.next().await {
-                None => return Ok(seen),
-                Some((key, read)) => {
-                    if let Some(found) = read? {
-                        room.take(found.live.as_ref().map_or(0, taken_by))?;
-                        seen.insert(key, found);
-                    }
-                }
-            }
-        }
-    }
-
-    async fn read_outside(
-        &self,
-        id: &ReferenceId,
-        needs_live: bool,
-        deadline: Instant,
-    ) -> Result<Option<Seen>, Rejection> {
-        let Some(reference) = self.parts.store.get_reference(id).await? else {
-            return Ok(None);
-        };
-        let Some(identifier) = reference.identifier.clone() else {
-            return Ok(None);
-        };
-        let unread = Seen {
-            identifier: identifier.clone(),
-            live: None,
-        };
-        if !needs_live || Instant::now() >= deadline {
-            return Ok(Some(unread));
-        }
-        let schema = self.recorded_schema(&reference.scope, &id.type_name).await;
-        let Ok(schema) = schema else {
-            return Ok(Some(unread));
-        };
-        if !schema.handlers().read {
-            let live = reference.unread_model().cloned();
-            return Ok(Some(Seen { identifier, live }));
-        }
-        let read = self
-            .parts
-            .live
-            .read(&reference.scope, schema.type_name(), &identifier);
-        Ok(match tokio::time::timeout_at(deadline, read).await {
-            Ok(Ok(description)) => Some(Seen {
-                identifier,
-                live: Some(schema.shown(&description.properties)),
-            }),
-            // A worker reads it again.
-            Ok(Err(_)) | Err(_) => Some(unread),
-        })
     }
 }
 

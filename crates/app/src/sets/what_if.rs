@@ -17,17 +17,21 @@ use ucp_schema::is_unknown;
 use ucp_schema::{ResourceSchema, make_declared_unknown, make_unknown, unknown_pointers};
 use ucp_set::{Declarations, Link, Referred, Unresolved, left_open, links, resolve};
 
-use super::DeclaredSet;
-use super::apply::applied;
+use super::accepting::applied;
 use super::judging::{JudgedGoal, JudgedMember, JudgedSet};
 use super::obstacle::{Obstacle, placed};
-use super::seen::{LOOKS_AT_ONCE, size_of};
+use super::seen::size_of;
 use crate::declaring::Purpose;
 use crate::kept_plans::{Prepared, READ_COPIES, tell_not_kept};
+use crate::looking::{LOOKING_TIME, members};
 use crate::plan_in_hand::DeclaredPlan;
-use crate::what_if::{Foresight, LOOKING_TIME, members, seems_gone, unreadable};
+use crate::values::LOOKS_AT_ONCE;
+use crate::what_if::{Foresight, seems_gone, unreadable};
 use crate::withholding::concerns;
-use crate::{App, BeyondRate, Caller, ChangeKind, PutResource, Rejection, ResourceChange, WhatIf};
+use crate::{
+    App, BeyondRate, Caller, ChangeKind, DeclaredSet, PutResource, Rejection, ResourceChange,
+    WhatIf,
+};
 
 /// How much a what-if shows of properties. What comes after that is shown without them.
 pub(crate) const SHOWN_MAX_BYTES: usize = 16 << 20;
