@@ -1,6 +1,8 @@
 //! The in-memory reference engine: one lock and ordered maps. Nothing outlives the process.
 
+mod acceptance;
 mod audit_events;
+mod cancellation;
 mod credentials;
 mod groups;
 mod kept_plans;
@@ -11,6 +13,7 @@ mod planes;
 mod rates;
 mod refactors;
 mod references;
+mod register;
 mod role_assignments;
 mod sealed;
 mod service_broker;

@@ -94,7 +94,24 @@ pub(super) fn taken(step: &Step<'_>, revealed: Option<Identifier>, failure: Fail
     let replacing = match (&operation.replacing, &identifier) {
         // What seemed to be lost is there.
         (Some(Replacing::Lost { old }), Some(identifier)) if identifier == old => None,
-        (_, None) => return replacing::met_unnamed(step, failure),
+        (replacing, None) => {
+            const REASON: &str = "something else stands in the way";
+            let setback = Setback::Failed(failure);
+            return match replacing {
+                Some(Replacing::NewFirst { old, .. }) => {
+                    replacing::met_unnamed(step, old, setback, REASON)
+                }
+                Some(
+                    Replacing::OldFirst
+                    | Replacing::OldGone { .. }
+                    | Replacing::Lost { .. }
+                    | Replacing::OldLast { .. }
+                    | Replacing::OldLeft { .. }
+                    | Replacing::Undoing { .. },
+                )
+                | None => step.end_create(setback, None, REASON),
+            };
+        }
         (Some(Replacing::NewFirst { old, .. }), Some(identifier)) if identifier == old => {
             return replacing::met_old(step, old, Setback::Failed(failure));
         }

@@ -304,28 +304,19 @@ pub(super) fn met_old(step: &Step<'_>, old: &Identifier, setback: Setback) -> De
     keep(step, old, setback, "the old one has the name")
 }
 
-/// Ends after AWS has refused the create because of a resource that it does not name, and that this create has not made.
-pub(super) fn met_unnamed(step: &Step<'_>, failure: Failure) -> Decision {
-    const REASON: &str = "something else stands in the way";
-    let setback = Setback::Failed(failure);
-    match &step.operation.replacing {
-        Some(Replacing::NewFirst { old, .. }) => {
-            let message = format!(
-                "{} The name may be that of '{old}', which the alias stands for. {WAYS_OUT} '{old}' was left as it was.",
-                as_sentence(&setback.failure().message),
-            );
-            keep(step, old, setback.told_as(message), REASON)
-        }
-        Some(
-            Replacing::OldFirst
-            | Replacing::OldGone { .. }
-            | Replacing::Lost { .. }
-            | Replacing::OldLast { .. }
-            | Replacing::OldLeft { .. }
-            | Replacing::Undoing { .. },
-        )
-        | None => step.end_create(setback, None, REASON),
-    }
+/// Ends after AWS has refused the create beside the old resource because of one that it does not name, and that this create has not
+/// made.
+pub(super) fn met_unnamed(
+    step: &Step<'_>,
+    old: &Identifier,
+    setback: Setback,
+    reason: &'static str,
+) -> Decision {
+    let message = format!(
+        "{} The name may be that of '{old}', which the alias stands for. {WAYS_OUT} '{old}' was left as it was.",
+        as_sentence(&setback.failure().message),
+    );
+    keep(step, old, setback.told_as(message), reason)
 }
 
 /// The next step of the replacement after the old resource is deleted.
