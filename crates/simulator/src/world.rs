@@ -16,43 +16,24 @@ mod registry;
 mod resource;
 mod resources;
 mod sessions;
+mod state;
 mod stored;
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use ucp_model::{Entropy, Timestamp};
-use ucp_schema::Catalogue;
 
 use crate::chance::Chance;
-use crate::exception::{Exception, ExceptionCode};
-use crate::faults::{Call, Fault, Faults};
-use crate::global;
-use crate::log::{Log, LogEntry};
+use crate::exception::Exception;
+use crate::faults::Call;
+use crate::log::LogEntry;
 use crate::request::{Caller, Reply, Request, RequestToken};
-use crate::resource_type::Types;
-use crate::settings::Settings;
-use change::Change;
 use moment::Moment;
-use region::Region;
-use sessions::Sessions;
+use state::places;
 
 pub use out_of_band::{NotInWorld, ResourceSnapshot};
 pub use sessions::Trust;
-
-/// A simulated AWS. Its state is a function of its calls and of the time and randomness passed with them.
-///
-/// Time passes only with calls: each [`World::step`] first does everything that is due.
-pub struct World {
-    types: Types,
-    settings: Settings,
-    regions: BTreeMap<Caller, Region>,
-    /// The number of the next change.
-    next_change: u64,
-    sessions: Sessions,
-    faults: Faults,
-    log: Log,
-}
+pub use state::World;
 
 /// The outcome of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,19 +49,6 @@ pub enum Outcome {
 }
 
 impl World {
-    /// Creates an empty AWS with the types of `catalogue`.
-    pub fn new(catalogue: Catalogue, settings: Settings) -> Self {
-        Self {
-            types: Types::new(catalogue),
-            settings,
-            regions: BTreeMap::new(),
-            next_change: 0,
-            sessions: Sessions::default(),
-            faults: Faults::default(),
-            log: Log::default(),
-        }
-    }
-
     /// Carries out a call, which may have been received earlier.
     pub fn step(
         &mut self,
@@ -163,31 +131,6 @@ impl World {
         Ok(Caller::new(account, region))
     }
 
-    /// Sets who may assume a role, and for how long. Other roles may be assumed by everyone.
-    pub fn trust(&mut self, trust: Trust) {
-        self.sessions.trust(trust);
-    }
-
-    /// Returns the active faults.
-    pub fn faults(&self) -> impl Iterator<Item = &Fault> {
-        self.faults.list()
-    }
-
-    /// Adds a fault after the active ones.
-    pub fn add_fault(&mut self, fault: Fault) {
-        self.faults.add(fault);
-    }
-
-    /// Removes all faults. Changes in flight that are going to fail still do.
-    pub fn clear_faults(&mut self) {
-        self.faults.clear();
-    }
-
-    /// Returns the calls so far, oldest first.
-    pub fn log(&self) -> impl DoubleEndedIterator<Item = &LogEntry> {
-        self.log.entries()
-    }
-
     fn answer(&mut self, request: &Request, moment: &Moment<'_>) -> Result<Reply, Exception> {
         let lags = self.faults.lags();
         for place in places(moment.caller) {
@@ -235,62 +178,4 @@ impl World {
             }
         }
     }
-
-    /// Returns the region with the resources of a type, as a caller sees it.
-    fn region(&mut self, type_name: &str, moment: &Moment<'_>) -> &mut Region {
-        self.regions
-            .entry(place(type_name, moment.caller))
-            .or_default()
-    }
-
-    /// Returns the request with this token, and where it is.
-    fn change(
-        &self,
-        request_token: &str,
-        moment: &Moment<'_>,
-    ) -> Result<(Caller, &Change), Exception> {
-        let found = places(moment.caller).into_iter().find_map(|place| {
-            let change = self.regions.get(&place)?.change(request_token)?;
-            (change.asked_in == moment.caller.region).then_some((place, change))
-        });
-        found.ok_or_else(|| {
-            Exception::new(
-                ExceptionCode::RequestTokenNotFound,
-                format!("Request with token {request_token} was not found"),
-            )
-        })
-    }
-}
-
-/// Where the resources of a type are, as a caller sees them.
-fn place(type_name: &str, caller: &Caller) -> Caller {
-    match global::is_global(type_name) {
-        true => everywhere(caller),
-        false => caller.clone(),
-    }
-}
-
-/// Where all resources are that a caller sees.
-fn places(caller: &Caller) -> Vec<Caller> {
-    let mut places = vec![caller.clone()];
-    if caller.region != global::REGION {
-        places.push(everywhere(caller));
-    }
-    places
-}
-
-/// Where the resources of global services are.
-fn everywhere(caller: &Caller) -> Caller {
-    Caller {
-        account: caller.account.clone(),
-        region: global::REGION.to_owned(),
-    }
-}
-
-/// The exception for a handler that the type does not have.
-fn unsupported(type_name: &str, action: &str) -> Exception {
-    Exception::new(
-        ExceptionCode::UnsupportedAction,
-        format!("Resource type {type_name} does not support {action} action"),
-    )
 }

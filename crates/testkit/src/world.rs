@@ -18,13 +18,11 @@ use ucp_audit::testing::Moody;
 use ucp_authentication::NewToken;
 use ucp_engine::{Abandoned, Nudges, Pulse, Sweeper, Swept, Watcher, Workers};
 use ucp_listen::Witness;
-use ucp_model::{
-    Clock, Identifier, ProvisioningState, ReferenceId, SeededEntropy, Target, Timestamp,
-};
+use ucp_model::{Clock, Identifier, ReferenceId, SeededEntropy, Timestamp};
 use ucp_node::Node;
 use ucp_observe::{Crashed, Process};
 use ucp_simulator::Simulator;
-use ucp_store::{Error, LeaseTerm, SealedPlace, Store, Stored, Token};
+use ucp_store::{Error, LeaseTerm, Store, Token};
 
 use crate::aws::{Hanging, Held, OtherNames};
 use crate::callers::{Callers, ROOT};
@@ -635,61 +633,6 @@ impl World {
             .list_events(&id)
             .await
             .expect("the store answers")
-    }
-
-    /// Ends the world and checks its invariants: nothing is in flight and whatever was accepted has ended, one change after the
-    /// other; no sealed document is left behind, nothing that should be sealed is in clear, no AWS resource has two owners, and
-    /// its [accounts](World::check_accounts) are in order.
-    pub async fn finish(self) {
-        let next = self
-            .store
-            .next_claimable_at()
-            .await
-            .expect("the store answers");
-        assert_eq!(next, None, "operations are still in flight");
-        let sealed = self.store.list_sealed(None, usize::MAX).await;
-        for (place, stored) in sealed.expect("the store answers") {
-            let is_kept = match place {
-                SealedPlace::Credential(_)
-                | SealedPlace::DigestKey(_)
-                | SealedPlace::PlanContent(_) => true,
-                SealedPlace::PlanDeclared(id) => {
-                    let plan = self.store.get_plan(id).await.expect("the store answers");
-                    // Whether it has expired is for the sweeper.
-                    plan.is_some_and(|it| it.plan.is_open(it.plan.created_at))
-                }
-                SealedPlace::Desired(_)
-                | SealedPlace::Document(_)
-                | SealedPlace::Look(_)
-                | SealedPlace::Baseline(_)
-                | SealedPlace::Observed(_)
-                | SealedPlace::Body(_)
-                | SealedPlace::ServiceInstance(_)
-                | SealedPlace::ServiceBinding(_) => false,
-            };
-            assert!(is_kept || place.is_of_engine(), "{place:?} is left behind");
-            let is_sealed = matches!(stored, Stored::Sealed(_));
-            assert!(is_sealed, "{place:?} is in clear");
-        }
-        let references = self.references_of(&self.groups().await).await;
-        let mut owners: BTreeMap<String, u32> = BTreeMap::new();
-        for reference in &references {
-            let target = reference.target().as_ref().map(Target::key);
-            if reference.provisioning_state == ProvisioningState::Unknown {
-                continue;
-            }
-            let target = target.unwrap_or_else(|| panic!("{} stands for nothing", reference.id));
-            if reference.owned {
-                *owners.entry(target).or_default() += 1;
-            }
-        }
-        assert!(
-            owners.values().all(|count| *count == 1),
-            "a resource has two owners: {owners:?}"
-        );
-        self.check_ends().await;
-        self.check_turns();
-        self.check_accounts().await;
     }
 }
 

@@ -10,7 +10,7 @@ use super::following;
 use super::moment::Moment;
 use super::mutations::check_identifier;
 use super::resource::Resource;
-use super::{World, place, places, unsupported};
+use super::state::{World, place, places, unsupported};
 use crate::exception::{Exception, ExceptionCode};
 use crate::faults::{Call, Lag};
 use crate::progress::ProgressEvent;

@@ -8,7 +8,7 @@ use super::change::{Acceptance, Change};
 use super::model;
 use super::moment::Moment;
 use super::resource::ResourceKey;
-use super::{World, places, unsupported};
+use super::state::{World, places, unsupported};
 use crate::chance::Chance;
 use crate::exception::{Exception, ExceptionCode};
 use crate::faults::{Call, Cancelling, Orders};

@@ -9,7 +9,7 @@ use ucp_schema::Classes;
 use super::moment::Moment;
 use super::region::Region;
 use super::resource::Resource;
-use super::{World, everywhere, place};
+use super::state::{World, everywhere, place};
 use crate::chance::Chance;
 use crate::exception::{Exception, ExceptionCode};
 use crate::faults::{Call, Failure, Need, fail};

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::Value;
 use ucp_model::{Entropy, Timestamp};
 
-use super::World;
 use super::resource::{Resource, ResourceKey};
+use super::state::World;
 use crate::global;
 use crate::request::Caller;
 

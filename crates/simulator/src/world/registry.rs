@@ -3,9 +3,9 @@
 use ucp_model::{Timestamp, TypeName};
 use ucp_schema::{ResourceSchema, SchemaError};
 
-use super::World;
 use super::lists::{page_size, page_start};
 use super::moment::Moment;
+use super::state::World;
 use crate::exception::{Exception, ExceptionCode};
 use crate::request::{Caller, DescribeType, ListTypes, Reply, TypeDescription};
 

@@ -6,6 +6,7 @@
 //! A world has a time of its own. Nothing sleeps, and a day takes as long as what happens in it. In memory, everything happens on
 //! one thread, so the same seed is the same world again.
 
+mod acts;
 mod alias;
 mod calls;
 mod coverage;

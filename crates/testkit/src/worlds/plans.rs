@@ -8,6 +8,7 @@ use ucp_simulator::{Action, LogEntry};
 use super::plant::{Plant, take_for_known};
 use super::play::{Asks, Play};
 use super::story::Wish;
+use crate::Reply;
 
 /// What a what-if has shown, whose plan is applied.
 pub(super) struct Shown {
@@ -22,6 +23,12 @@ pub(super) struct Moment {
 }
 
 impl Play<'_> {
+    /// Sends a request of a client that waits for the verdict, and returns the reply.
+    pub(super) async fn answer(&mut self, what: &Wish) -> Reply {
+        let (request, _) = self.prepared(what, 0).await.expect("a request");
+        self.answer_to(what, 0, &request).await
+    }
+
     /// The request for something, and what the plan shows under which it is carried out, if there is one.
     pub(super) async fn prepared(
         &mut self,

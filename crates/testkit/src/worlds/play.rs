@@ -24,9 +24,9 @@ use super::alias::{
 use super::calls::Calls;
 use super::coverage::Coverage;
 use super::fate::{Fate, Forgotten, STATE};
-use super::offered::{CALLED_OTHERWISE, Offered, is_ordered, signed_in};
+use super::offered::{Offered, is_ordered, signed_in};
 use super::plant::{BelievedAbsences, ForgottenLeases, OPERATION, Plant};
-use super::story::{Act, Story, Way, Wish};
+use super::story::{Story, Wish};
 use crate::builder::Builder;
 use crate::world::{API_VERSION, GROUP, path_of, request};
 use crate::{Reply, StoreKind, World};
@@ -35,7 +35,7 @@ use crate::{Reply, StoreKind, World};
 /// and each poll takes some turns.
 const TURNS_MAX: usize = 2_000_000;
 /// How often time passes until a request is answered, at most. That is hours.
-const TICKS_MAX: usize = 5_000;
+pub(super) const TICKS_MAX: usize = 5_000;
 /// How many operations a process claims at a time.
 const CLAIMS: usize = 3;
 /// Where so many operations wait, they are watched. Worlds have few.
@@ -44,7 +44,7 @@ const WATCHED_FROM: usize = 2;
 const WATCHED_AFTER: Duration = Duration::from_secs(2);
 const WATCHED_AFTER_MAX: Duration = Duration::from_secs(60);
 /// The time after which more is looked for, at first.
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
+pub(super) const FIRST_PAUSE: Duration = Duration::from_millis(50);
 /// How long what has ended is kept: for ever.
 const KEPT: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
@@ -59,7 +59,7 @@ pub(super) struct Standing {
 /// A world in which a story happens.
 pub(super) struct Play<'a> {
     story: &'a Story,
-    processes: Vec<Running>,
+    pub(super) processes: Vec<Running>,
     /// The processes that have died. Their store may be the one of all.
     dead: Vec<World>,
     groups: Vec<GroupId>,
@@ -69,7 +69,7 @@ pub(super) struct Play<'a> {
     pub(super) plant: Option<Plant>,
     /// Requests that are not answered yet.
     asking: JoinSet<(usize, Reply)>,
-    asked: Vec<Asked>,
+    pub(super) asked: Vec<Asked>,
     /// The number of the next process.
     next_process: u64,
     is_telling: bool,
@@ -82,9 +82,9 @@ pub(super) struct Play<'a> {
 }
 
 /// A process.
-struct Running {
-    world: World,
-    fate: Arc<Fate>,
+pub(super) struct Running {
+    pub(super) world: World,
+    pub(super) fate: Arc<Fate>,
     watcher: Watcher,
     steps: JoinSet<Result<(), Abandoned>>,
 }
@@ -242,7 +242,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    async fn tell_references(&self) {
+    pub(super) async fn tell_references(&self) {
         if self.is_telling {
             self.tell_calls();
             for reference in self.references().await {
@@ -269,47 +269,12 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Carries out an act, and checks what always holds.
-    pub(super) async fn carry_out(&mut self, act: &Act) {
-        self.tell(|| format!("{act:?}"));
-        match act {
-            Act::Ask { what, by, way } => self.ask(what, self.process(*by), *way).await,
-            Act::Change(place) => self.change(*place).await,
-            Act::Vanish(place) => self.vanish(*place),
-            Act::Pass(millis) => self.world().clock.advance(Duration::from_millis(*millis)),
-            Act::Step(of) => {
-                self.claim(self.process(*of)).await;
-                self.go_on().await;
-            }
-            Act::Offer { of, otherwise } => {
-                let edits: &[_] = if *otherwise { &CALLED_OTHERWISE } else { &[] };
-                self.processes[self.process(*of)].world.offer(edits);
-            }
-            Act::Keep(of) => self.keep(self.process(*of)).await,
-            Act::Watch(of) => {
-                self.watch(self.process(*of)).await;
-                self.go_on().await;
-            }
-            Act::Settle => self.settle().await,
-            Act::Crash { of, after } => self.processes[self.process(*of)].fate.crash(*after),
-            Act::Stall { of, after } => self.processes[self.process(*of)].fate.stall(*after),
-            Act::Resume => {
-                self.release();
-                self.go_on().await;
-            }
-        }
-        self.world().check_turns();
-        self.check_references().await;
-        self.check_standing().await;
-        self.tell_references().await;
-    }
-
     /// A shortened story may have fewer processes.
-    fn process(&self, of: usize) -> usize {
+    pub(super) fn process(&self, of: usize) -> usize {
         of % self.processes.len()
     }
 
-    async fn change(&self, place: usize) {
+    pub(super) async fn change(&self, place: usize) {
         let resources = self.world().aws.resources();
         let Some(resource) = resources.get(place % resources.len().max(1)) else {
             return;
@@ -333,7 +298,7 @@ impl<'a> Play<'a> {
         changed.expect("it exists");
     }
 
-    fn vanish(&self, place: usize) {
+    pub(super) fn vanish(&self, place: usize) {
         let resources = self.world().aws.resources();
         if let Some(resource) = resources.get(place % resources.len().max(1)) {
             self.world()
@@ -341,88 +306,8 @@ impl<'a> Play<'a> {
         }
     }
 
-    async fn ask(&mut self, what: &Wish, by: usize, way: Way) {
-        if self.decides_by_force(what).await {
-            return;
-        }
-        let since = self.moment().await;
-        let Some((request, plan)) = self.prepared(what, by).await else {
-            return;
-        };
-        if self.plant == Some(Plant::DeletedWithItsInstance)
-            && let Wish::Deprovision { of, .. } = *what
-        {
-            for request in self.deletes_of(of).await {
-                self.send(what, by, &request, false).await;
-            }
-        }
-        if self.plant == Some(Plant::DeletedWithItsAlias)
-            && matches!(what, Wish::Rename { complete: true, .. })
-        {
-            let request = ("DELETE", below(LOG_GROUP, RENAMED), String::new());
-            self.send(what, by, &request, false).await;
-        }
-        if self.plant == Some(Plant::DeletedInOneRegion)
-            && let Wish::DropRole { elsewhere } = *what
-        {
-            let name = role(elsewhere).mark.unwrap_or_default();
-            let request = ("DELETE", below(ROLE, name), String::new());
-            self.send(what, by, &request, false).await;
-        }
-        // What a person decides by force must see what is decided meanwhile.
-        let may_overlap = !matches!(
-            what,
-            Wish::Delete(_)
-                | Wish::Forget(_)
-                | Wish::DropRole { .. }
-                | Wish::Release
-                | Wish::DeleteGroup
-                | Wish::Deprovision { .. }
-        );
-        match way {
-            Way::Meanwhile if may_overlap => {
-                self.send(what, by, &request, false).await;
-                self.go_on().await;
-            }
-            Way::Waiting | Way::Meanwhile => {
-                let asked = self.send(what, by, &request, false).await;
-                self.until_answered(&[asked]).await;
-            }
-            Way::ToTheEnd => {
-                let asked = self.send(what, by, &request, false).await;
-                self.until_answered(&[asked]).await;
-                self.settle().await;
-                if let (Some(plan), Some(since)) = (plan, since) {
-                    self.check_plan(&plan, since, asked).await;
-                }
-                if let (Some(of), Some(reply)) = (what.ordered(), self.asked[asked].reply.clone()) {
-                    self.polled(of, what, &reply).await;
-                }
-            }
-            Way::NotWaiting => {
-                let asked = self.send(what, by, &request, true).await;
-                let mut pause = FIRST_PAUSE;
-                for _ in 0..TICKS_MAX {
-                    if self.asked[asked].reply.is_some() {
-                        return;
-                    }
-                    self.tick(&mut pause).await;
-                }
-                self.is_not_answered(&[asked]);
-            }
-            Way::Twice => {
-                let other = self.process(by + 1);
-                let both = [
-                    self.send(what, by, &request, false).await,
-                    self.send(what, other, &request, false).await,
-                ];
-                self.until_answered(&both).await;
-            }
-        }
-    }
-
     /// Whether a request would decide by force what came of a create. Then nobody looks any more.
-    async fn decides_by_force(&self, what: &Wish) -> bool {
+    pub(super) async fn decides_by_force(&self, what: &Wish) -> bool {
         let references = self.references().await;
         let is_unknown =
             |reference: &Reference| reference.provisioning_state == ProvisioningState::Unknown;
@@ -444,7 +329,13 @@ impl<'a> Play<'a> {
     }
 
     /// Sends a request. Returns its number.
-    async fn send(&mut self, what: &Wish, by: usize, asked: &Asks, is_async: bool) -> usize {
+    pub(super) async fn send(
+        &mut self,
+        what: &Wish,
+        by: usize,
+        asked: &Asks,
+        is_async: bool,
+    ) -> usize {
         let (method, path, body) = asked;
         let number = self.asked.len();
         self.asked.push(Asked {
@@ -465,7 +356,7 @@ impl<'a> Play<'a> {
     }
 
     /// Lets workers step until requests are answered. The clock moves when that takes time.
-    async fn until_answered(&mut self, asked: &[usize]) {
+    pub(super) async fn until_answered(&mut self, asked: &[usize]) {
         let mut pause = FIRST_PAUSE;
         for _ in 0..TICKS_MAX {
             let has_claimed = self.turn().await;
@@ -480,7 +371,7 @@ impl<'a> Play<'a> {
         self.is_not_answered(asked);
     }
 
-    fn is_not_answered(&self, asked: &[usize]) -> ! {
+    pub(super) fn is_not_answered(&self, asked: &[usize]) -> ! {
         let waiting = asked.iter().map(|number| &self.asked[*number]);
         let waiting = waiting.filter(|asked| asked.reply.is_none());
         let waiting: Vec<_> = waiting.map(|asked| &asked.what).collect();
@@ -488,7 +379,7 @@ impl<'a> Play<'a> {
     }
 
     /// Lets a little time pass, and each time more.
-    async fn tick(&mut self, pause: &mut Duration) {
+    pub(super) async fn tick(&mut self, pause: &mut Duration) {
         // What waits for a database is not to wait for long.
         let slept = match self.world().kind {
             StoreKind::Memory => *pause,
@@ -514,7 +405,7 @@ impl<'a> Play<'a> {
     }
 
     /// Lets a process claim some of what is due, and begin to step it.
-    async fn claim(&mut self, of: usize) -> bool {
+    pub(super) async fn claim(&mut self, of: usize) -> bool {
         let running = &mut self.processes[of];
         let engine = &running.world.node.workers.engine;
         match engine.claim_some(CLAIMS).await {
@@ -537,7 +428,7 @@ impl<'a> Play<'a> {
 
     /// Lets everything go on that does not wait for a moment to come. Then starts processes in place of those that have
     /// died.
-    async fn go_on(&mut self) {
+    pub(super) async fn go_on(&mut self) {
         // The runtime's time passes only when nothing else is to be done.
         tokio::time::sleep(Duration::from_millis(1)).await;
         for of in 0..self.processes.len() {
@@ -609,7 +500,7 @@ impl<'a> Play<'a> {
         self.asked[number].reply = Some(reply);
     }
 
-    async fn keep(&mut self, of: usize) {
+    pub(super) async fn keep(&mut self, of: usize) {
         let node = &self.processes[of].world.node;
         let kept = match node.keeper.keep().await {
             Ok(_) => patient(&node.sweeper).sweep().await.map(|_| ()),
@@ -629,7 +520,7 @@ impl<'a> Play<'a> {
     }
 
     /// Lets the watcher of a process look at the requests in flight, where it is time.
-    async fn watch(&mut self, of: usize) {
+    pub(super) async fn watch(&mut self, of: usize) {
         let running = &mut self.processes[of];
         match running.watcher.watch().await {
             Ok(_) => {}
@@ -719,7 +610,7 @@ impl<'a> Play<'a> {
         self.processes.iter().map(|it| it.fate.stalled()).sum()
     }
 
-    fn release(&self) {
+    pub(super) fn release(&self) {
         for running in &self.processes {
             running.fate.release();
         }
@@ -736,12 +627,6 @@ impl<'a> Play<'a> {
         self.go_on().await;
         self.world().clock.advance(Duration::from_secs(60));
         self.settle().await;
-    }
-
-    /// Sends a request of a client that waits for the verdict, and returns the reply.
-    pub(super) async fn answer(&mut self, what: &Wish) -> Reply {
-        let (request, _) = self.prepared(what, 0).await.expect("a request");
-        self.answer_to(what, 0, &request).await
     }
 
     /// Sends this request of such a client, and returns the reply.
