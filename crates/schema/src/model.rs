@@ -15,6 +15,12 @@ use crate::{Classes, ResourceSchema, Violation, ViolationCode, draft7, unknown_p
 const MAX_LISTED: usize = 12;
 
 impl ResourceSchema {
+    /// Compiles what is otherwise compiled on first use, so that nothing else has to wait for it.
+    pub fn compile(&self) {
+        self.root();
+        self.validator();
+    }
+
     /// Returns all violations in the model of a resource: those of [`ResourceSchema::validate_declaration`], and those
     /// of required properties, enumerations, patterns, ranges and alternatives.
     ///

@@ -255,19 +255,6 @@ impl ResourceSchema {
         without_write_only(properties, self.root()).unwrap_or_default()
     }
 
-    /// Returns a live model as it is shown and remembered: without write-only values, and without the mark of a reference.
-    pub fn shown(&self, live: &Value) -> Value {
-        let mut shown = self.without_write_only(live);
-        self.remove_mark(&mut shown);
-        shown
-    }
-
-    /// Compiles what is otherwise compiled on first use, so that nothing else has to wait for it.
-    pub fn compile(&self) {
-        self.compiled();
-        self.validator();
-    }
-
     /// Returns whether it is [compiled](Self::compile).
     pub fn is_compiled(&self) -> bool {
         self.compiled.get().is_some() && self.validator.get().is_some()

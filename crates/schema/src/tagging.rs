@@ -29,6 +29,13 @@ enum Form {
 }
 
 impl ResourceSchema {
+    /// Returns a live model as it is shown and remembered: without write-only values, and without the mark of a reference.
+    pub fn shown(&self, live: &Value) -> Value {
+        let mut shown = self.without_write_only(live);
+        self.remove_mark(&mut shown);
+        shown
+    }
+
     /// Returns whether [`add_default_tags`](Self::add_default_tags) can add tags.
     pub fn takes_default_tags(&self) -> bool {
         self.tags_at().is_some()
