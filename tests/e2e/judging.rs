@@ -197,12 +197,14 @@ async fn while_all_threads_are_busy_nothing_is_judged() {
 async fn while_all_threads_are_busy_no_large_set_is_judged() {
     let pool = CpuPool::with_threads(1);
     let world = World::builder().judged_in(pool.clone()).build().await;
+    let registered = world.aws.register_type(&thing().to_string());
+    registered.expect("the simulator takes the schema");
     world.put_group("rg").await;
     let path = "/planes/radius/local/resourceGroups/rg/:validate?api-version=2023-10-01-preview";
     let validate = async |output: &str| {
         let set = json!({
             "scope": format!("/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}"),
-            "resources": [{"alias": "a", "type": "AWS.Logs/LogGroup", "properties": {}}],
+            "resources": [{"alias": "a", "type": THING, "properties": {"Name": "a", "Kind": "old"}}],
             "outputs": {"text": output},
         });
         in_time(world.call("POST", path, &set.to_string())).await

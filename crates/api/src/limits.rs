@@ -97,7 +97,7 @@ pub const LIMITS: &[Limit] = &[
     },
     Limit {
         name: "small-work-in-flight",
-        what: "The same of those that begin with 2 MiB at most, which have this besides",
+        what: "The same of those that begin with 2 MiB at most, which have this besides when the rest is taken: a quarter of it for each caller",
         most: Most::Bytes(SMALL_MAX_BYTES),
         beyond: Beyond::refused(429, ErrorCode::TooManyRequests),
     },

@@ -21,6 +21,8 @@ pub const CALLER_MAX_BYTES: usize = 48 << 20;
 pub const ALL_MAX_BYTES: usize = 192 << 20;
 /// What there is besides for what small requests begin with.
 pub const SMALL_MAX_BYTES: usize = 32 << 20;
+/// How much of that one caller has.
+pub const CALLER_SMALL_MAX_BYTES: usize = 8 << 20;
 /// With how much a small request begins at most.
 const SMALL: usize = 2 << 20;
 /// What one request may have besides all that its caller has. One at a time has any of it.
@@ -63,12 +65,13 @@ pub(crate) fn recorded_by(reference: &Reference) -> usize {
 pub struct InFlight {
     most_of_all: usize,
     most_of_caller: usize,
-    /// For large requests, and what small ones take later.
     all: Arc<Semaphore>,
-    /// For what small requests begin with, so that they do not wait behind the large ones.
+    /// For what small requests begin with if nothing of `all` is left, so that they do not wait behind the large ones.
     small: Arc<Semaphore>,
     has_small: bool,
     callers: Shares,
+    /// What each caller has of `small`.
+    callers_small: Shares,
     /// For the one request that has more than its caller has.
     beyond: Arc<Semaphore>,
 }
@@ -92,6 +95,7 @@ impl InFlight {
             small: Arc::new(Semaphore::new(small / UNIT)),
             has_small: small > 0,
             callers: Shares::of(most_of_caller / UNIT),
+            callers_small: Shares::of(CALLER_SMALL_MAX_BYTES / UNIT),
             beyond: Arc::new(Semaphore::new(1)),
         })
     }
@@ -120,9 +124,50 @@ struct Held {
 #[derive(Debug)]
 struct Taken {
     of_caller: OwnedSemaphorePermit,
-    /// Those of what is kept for small requests, and of the rest.
-    of_all: [Option<OwnedSemaphorePermit>; 2],
+    of: Of,
     beyond: Option<Beyond>,
+}
+
+/// Where that is taken from.
+#[derive(Debug, Default)]
+struct Of {
+    /// What the caller has of what is kept for small requests, and that.
+    small: [Option<OwnedSemaphorePermit>; 2],
+    all: Option<OwnedSemaphorePermit>,
+}
+
+impl Of {
+    fn all(all: OwnedSemaphorePermit) -> Self {
+        Self {
+            all: Some(all),
+            ..Self::default()
+        }
+    }
+
+    fn and(&mut self, more: Self) {
+        let Self { small, all } = more;
+        let own = self.small.iter_mut().chain([&mut self.all]);
+        for (own, more) in own.zip(small.into_iter().chain([all])) {
+            match (own.as_mut(), more) {
+                (Some(own), Some(more)) => own.merge(more),
+                (None, more) => *own = more,
+                (Some(_), None) => {}
+            }
+        }
+    }
+
+    /// Gives back so many units, first those that are kept for small requests.
+    fn give_back(&mut self, units: usize) {
+        let mut left = units;
+        for permits in [&mut self.small[..], std::slice::from_mut(&mut self.all)] {
+            let mut some = 0;
+            for own in permits.iter_mut().flatten() {
+                some = left.min(own.num_permits());
+                drop(own.split(some));
+            }
+            left -= some;
+        }
+    }
 }
 
 /// What a request has besides all that its caller has.
@@ -149,25 +194,15 @@ impl Taken {
 
     fn and(&mut self, more: Self) {
         self.of_caller.merge(more.of_caller);
-        for (own, more) in self.of_all.iter_mut().zip(more.of_all) {
-            match (own.as_mut(), more) {
-                (Some(own), Some(more)) => own.merge(more),
-                (None, more) => *own = more,
-                (Some(_), None) => {}
-            }
-        }
+        self.of.and(more.of);
         self.beyond = self.beyond.take().or(more.beyond);
     }
 
     /// Gives back what is more than so many units.
     fn keep(&mut self, units: usize) {
-        let mut more = self.units().saturating_sub(units);
+        let more = self.units().saturating_sub(units);
         drop(self.of_caller.split(more));
-        for own in self.of_all.iter_mut().rev().flatten() {
-            let some = more.min(own.num_permits());
-            drop(own.split(some));
-            more -= some;
-        }
+        self.of.give_back(more);
         self.beyond = None;
     }
 }
@@ -179,25 +214,13 @@ impl Room {
             return Ok(());
         };
         let units = held.permits(bytes);
-        let in_flight = &held.in_flight;
-        let is_small = bytes <= SMALL && in_flight.has_small;
+        let is_small = bytes <= SMALL && held.in_flight.has_small;
         let acquired = timeout(MAX_WAIT, async {
             let of_caller = held.of_caller().acquire_many_owned(units);
             let of_caller = of_caller.await.ok()?;
-            let lane = if is_small {
-                &in_flight.small
-            } else {
-                &in_flight.all
-            };
-            let of_all = Arc::clone(lane).acquire_many_owned(units);
-            let of_all = Some(of_all.await.ok()?);
             Some(Taken {
                 of_caller,
-                of_all: if is_small {
-                    [of_all, None]
-                } else {
-                    [None, of_all]
-                },
+                of: held.waited_for(units, is_small).await?,
                 beyond: None,
             })
         });
@@ -290,6 +313,30 @@ impl Held {
         self.in_flight.callers.of_caller(&self.caller)
     }
 
+    /// Waits for so many units, or small ones for those that are kept for them.
+    async fn waited_for(&self, units: u32, is_small: bool) -> Option<Of> {
+        let InFlight {
+            all,
+            small,
+            callers_small,
+            ..
+        } = &*self.in_flight;
+        if !is_small {
+            let all = Arc::clone(all).acquire_many_owned(units);
+            return Some(Of::all(all.await.ok()?));
+        }
+        if let Ok(all) = Arc::clone(all).try_acquire_many_owned(units) {
+            return Some(Of::all(all));
+        }
+        let own = callers_small.of_caller(&self.caller);
+        let own = own.acquire_many_owned(units).await.ok()?;
+        let small = Arc::clone(small).acquire_many_owned(units).await.ok()?;
+        Some(Of {
+            small: [Some(own), Some(small)],
+            all: None,
+        })
+    }
+
     /// Returns what so many bytes count. What alone has more than a caller may have, counts as all of that.
     fn permits(&self, bytes: usize) -> u32 {
         u32::try_from(bytes.min(self.in_flight.most_of_caller).div_ceil(UNIT)).unwrap_or(u32::MAX)
@@ -316,7 +363,7 @@ impl Held {
         let units = bytes.div_ceil(UNIT);
         let beyond = units.saturating_sub(left);
         let of_caller = u32::try_from(units - beyond).unwrap_or(u32::MAX);
-        let before = taken.as_mut().and_then(|taken| taken.beyond.as_mut());
+        let before = taken.as_ref().and_then(|taken| taken.beyond.as_ref());
         let is_too_much = |units: usize| units > BEYOND_MAX_BYTES / UNIT;
         let more = match (beyond, before) {
             (0, _) => None,
@@ -324,10 +371,7 @@ impl Held {
                 return Err(NotTaken::TooMuch);
             }
             (_, None) if is_too_much(beyond) => return Err(NotTaken::TooMuch),
-            (_, Some(before)) => {
-                before.units += beyond;
-                None
-            }
+            (_, Some(_)) => None,
             (_, None) => {
                 let place = Arc::clone(&self.in_flight.beyond).try_acquire_owned();
                 Some(Beyond {
@@ -337,6 +381,9 @@ impl Held {
             }
         };
         let acquired = self.acquire(of_caller).ok_or(NotTaken::Full)?;
+        if let Some(before) = taken.as_mut().and_then(|taken| taken.beyond.as_mut()) {
+            before.units += beyond;
+        }
         let more = Taken {
             beyond: more,
             ..acquired
@@ -353,7 +400,7 @@ impl Held {
         let of_all = Arc::clone(&self.in_flight.all).try_acquire_many_owned(units);
         Some(Taken {
             of_caller: of_caller.ok()?,
-            of_all: [None, Some(of_all.ok()?)],
+            of: Of::all(of_all.ok()?),
             beyond: None,
         })
     }
@@ -466,6 +513,26 @@ mod tests {
         drop((large, small, next));
         assert_eq!(in_flight.all.available_permits(), ALL_MAX_BYTES / UNIT);
         assert_eq!(in_flight.small.available_permits(), SMALL_MAX_BYTES / UNIT);
+    }
+
+    /// However many small requests one caller has, those of others have room.
+    #[tokio::test(start_paused = true)]
+    async fn a_caller_has_a_part_of_what_is_kept_for_small_requests() {
+        let in_flight = InFlight::work();
+        let large = ["ann", "bob", "carol", "dave"].map(|name| in_flight.room(&caller(name)));
+        for large in &large {
+            large.enter(48 * MIB).await.unwrap();
+        }
+        let most = CALLER_SMALL_MAX_BYTES / SMALL;
+        let eve = Vec::from_iter((0..=most).map(|_| in_flight.room(&caller("eve"))));
+        for small in &eve[..most] {
+            small.enter(SMALL).await.unwrap();
+        }
+        eve[most].enter(1).await.unwrap_err();
+        let other = in_flight.room(&caller("frank"));
+        other.enter(SMALL).await.unwrap();
+        eve[0].keep(1);
+        eve[most].enter(SMALL / 2).await.unwrap();
     }
 
     /// One request is served, however large it is: others of the caller wait for it.

@@ -59,8 +59,8 @@ pub(crate) const USUAL: Expected = Expected {
 };
 /// Planes and resource groups: with all tags that they may have, each takes some 200 KB.
 pub(crate) const TAGGED: Expected = Expected {
-    items: 100,
-    bytes: 1 << 10,
+    items: 10,
+    bytes: 8 << 10,
 };
 /// The records of refactors, of which one may tell of thousands of resources.
 pub(crate) const LARGE: Expected = Expected {

@@ -67,9 +67,13 @@ impl App {
                 let judged = self.judged_set(group, set, caller, Purpose::Change).await?;
                 self.judge_same_set(&judged, &application, &declarations)?;
                 // It has what was not known when it was planned.
-                let members = judged.members.iter();
-                let members = members.map(|member| self.declared_member(member, &judged.group));
-                declarations.members = members.collect();
+                let declared = || {
+                    let members = judged.members.iter();
+                    let members = members.map(|member| self.declared_member(member, &judged.group));
+                    members.collect()
+                };
+                let pool = &self.parts.pool;
+                declarations.members = pool.run_here(judged.is_quick, declared).await?;
                 declarations.outputs = judged.outputs;
             }
             None => {
