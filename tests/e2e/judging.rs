@@ -207,14 +207,14 @@ async fn while_all_threads_are_busy_no_large_set_is_judged() {
             "resources": [{"alias": "a", "type": THING, "properties": {"Name": "a", "Kind": "old"}}],
             "outputs": {"text": output},
         });
-        in_time(world.call("POST", path, &set.to_string())).await
+        world.call("POST", path, &set.to_string()).await
     };
     let large = "x".repeat(20_000);
     // From now on its type is known.
     validate("x").await.expect(200);
     let busy = occupy(&pool).await;
     validate("x").await.expect(200);
-    let refused = validate(&large).await.expect(503);
+    let refused = in_time(validate(&large)).await.expect(503);
     assert_eq!(refused.code(), "ServiceUnavailable");
     drop(busy);
     validate(&large).await.expect(200);
