@@ -14,6 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
 use crate::limits::Limits;
+use crate::pieces::Pieces;
 use crate::refusal::Refusal;
 use crate::unserved::Unserved;
 use crate::visit::Visit;
@@ -37,7 +38,7 @@ pub(crate) async fn over_http1<I, S, B>(
     I: AsyncRead + AsyncWrite + Unpin,
     S: Service<Request<Incoming>, Response = Response<B>>,
     S::Error: Into<Box<dyn Error + Send + Sync>>,
-    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + 'static,
+    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin + 'static,
 {
     let placed = service_fn(|mut request: Request<Incoming>| {
         let place = match is_chunked_alone(request.headers()) {
@@ -54,7 +55,7 @@ pub(crate) async fn over_http1<I, S, B>(
         });
         async move {
             match reply {
-                Ok(reply) => Ok(reply.await?.map(Either::Left)),
+                Ok(reply) => Ok(reply.await?.map(|body| Either::Left(Pieces::of(body)))),
                 Err((refusal, _)) => Ok::<_, S::Error>(refusal.reply().map(Either::Right)),
             }
         }
@@ -108,7 +109,7 @@ mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use http_body_util::Full;
+    use http_body_util::{BodyExt as _, Full};
     use hyper::header::HeaderValue;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
     use tokio::sync::mpsc::unbounded_channel;
@@ -155,7 +156,7 @@ mod tests {
             + Sync
             + 'static,
         S::Future: Send,
-        B: Body<Data = Bytes, Error = Infallible> + Send + 'static,
+        B: Body<Data = Bytes, Error = Infallible> + Send + Unpin + 'static,
     {
         let limits = Limits {
             connections: 1,
@@ -232,6 +233,41 @@ mod tests {
             ended.await.expect("no panic");
             assert_eq!(begun.elapsed().as_secs(), 2, "{stall:?} and {whole:?}");
         }
+    }
+
+    /// What a request holds is counted until its reply is taken, however slowly.
+    #[tokio::test(start_paused = true)]
+    async fn a_reply_is_held_until_it_is_taken() {
+        let holds = Arc::new(());
+        let held = Arc::downgrade(&holds);
+        let service = service_fn(move |_| {
+            let holds = Arc::clone(&holds);
+            async move {
+                let body = Full::new(Bytes::from(vec![b'x'; LARGE]));
+                let body = body.map_frame(move |frame| {
+                    let _holds = &holds;
+                    frame
+                });
+                Ok::<_, Infallible>(Response::new(body))
+            }
+        });
+        let write = WriteLimit {
+            stall: LONG,
+            whole: LONG,
+        };
+        let (mut client, ended) = serve(Some(write), service).await;
+        let head = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        client.write_all(head).await.expect("a request");
+        sleep(SECOND).await;
+        // The service, and the body.
+        assert_eq!(held.strong_count(), 2);
+        let mut half = vec![0; LARGE / 2];
+        client.read_exact(&mut half).await.expect("a half");
+        sleep(SECOND).await;
+        assert_eq!(held.strong_count(), 2);
+        client.read_to_end(&mut half).await.expect("the rest");
+        ended.await.expect("no panic");
+        assert_eq!(held.strong_count(), 0);
     }
 
     #[tokio::test(start_paused = true)]

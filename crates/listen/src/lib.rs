@@ -16,6 +16,7 @@ mod http1;
 mod http2;
 mod limits;
 mod peers;
+mod pieces;
 mod places;
 mod refusal;
 mod replying;

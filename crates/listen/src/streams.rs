@@ -11,10 +11,8 @@ use hyper::rt::Executor;
 use tokio::time::{Instant, sleep_until};
 
 use crate::limits::WriteLimit;
+use crate::pieces::Pieces;
 use crate::places::Place;
-
-/// How much of a reply is offered to the client at once, in bytes. It is the usual size of a frame.
-const PIECE: usize = 16 << 10;
 
 /// The requests under way on a connection. As the executor of hyper it runs each until its client is late, and no longer: the
 /// request is reset then, and the others of the connection go on.
@@ -146,13 +144,8 @@ impl Drop for Stream {
 }
 
 /// The body of a reply, of which it is known how the client takes it.
-///
-/// hyper asks for a piece, and for the next one when the client has made room for a part of it. So the last byte goes by
-/// itself: when there is room for it, there is for all before it. Then the body is dropped, and the request with it.
 pub(crate) struct Taken<B> {
-    body: B,
-    /// What is left of what the body has given.
-    rest: Bytes,
+    body: Pieces<B>,
     stream: Stream,
     /// The client takes a place until it has taken the reply.
     _place: Option<Place>,
@@ -161,8 +154,7 @@ pub(crate) struct Taken<B> {
 impl<B> Taken<B> {
     pub(crate) fn new(body: B, stream: Stream, place: Option<Place>) -> Self {
         Self {
-            body,
-            rest: Bytes::new(),
+            body: Pieces::of(body),
             stream,
             _place: place,
         }
@@ -177,38 +169,25 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Taken<B> {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
-        let Self {
-            body, rest, stream, ..
-        } = &mut *self;
-        if rest.is_empty() {
+        let Self { body, stream, .. } = &mut *self;
+        if body.is_spent() {
             stream.taken();
-            match ready!(Pin::new(body).poll_frame(context)) {
-                Some(Ok(frame)) => match frame.into_data() {
-                    Ok(data) => *rest = data,
-                    Err(other) => return Poll::Ready(Some(Ok(other))),
-                },
-                end => return Poll::Ready(end),
-            }
         }
-        stream.offer();
-        let piece = match rest.len() {
-            length @ (0 | 1) => length,
-            length => PIECE.min(length - 1),
-        };
-        Poll::Ready(Some(Ok(Frame::data(rest.split_to(piece)))))
+        let frame = ready!(Pin::new(body).poll_frame(context));
+        if let Some(Ok(frame)) = &frame
+            && frame.is_data()
+        {
+            stream.offer();
+        }
+        Poll::Ready(frame)
     }
 
     fn is_end_stream(&self) -> bool {
-        self.rest.is_empty() && self.body.is_end_stream()
+        self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        let (mut hint, rest) = (self.body.size_hint(), self.rest.len() as u64);
-        if let Some(upper) = hint.upper() {
-            hint.set_upper(upper + rest);
-        }
-        hint.set_lower(hint.lower() + rest);
-        hint
+        self.body.size_hint()
     }
 }
 
@@ -217,6 +196,7 @@ mod tests {
     use http_body_util::{BodyExt, Full};
 
     use super::*;
+    use crate::pieces::PIECE;
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -271,28 +251,6 @@ mod tests {
             let whole: u32 = pauses.iter().sum();
             let expected = end.unwrap_or(whole) * SECOND;
             assert_eq!(took.as_secs(), expected.as_secs(), "{pauses:?}");
-        }
-    }
-
-    #[tokio::test]
-    async fn the_last_byte_of_a_reply_goes_by_itself() {
-        for (length, pieces) in [
-            (0, &[][..]),
-            (1, &[1]),
-            (2, &[1, 1]),
-            (PIECE + 1, &[PIECE, 1]),
-            (PIECE + 2, &[PIECE, 1, 1]),
-        ] {
-            let body = Full::new(Bytes::from(vec![0; length]));
-            let mut body = Taken::new(body, streams().begin(), None);
-            let mut given = Vec::new();
-            while !body.is_end_stream() {
-                let rest = length - given.iter().sum::<usize>();
-                assert_eq!(body.size_hint().exact(), Some(rest as u64));
-                let piece = body.frame().await.unwrap().unwrap().into_data();
-                given.push(piece.unwrap().len());
-            }
-            assert_eq!(given, pieces);
         }
     }
 }
