@@ -11,7 +11,7 @@ use ucp_model::{ErrorCode, Failure};
 
 use crate::problem::Problem;
 
-/// How many bodies beyond [`BODY_MAX_BYTES`] are in memory at once. Others wait, for as long as a body may take.
+/// How many bodies beyond the usual size are worked on at once. Others wait.
 pub(crate) const LARGE_BODIES: usize = 1;
 /// How long others wait.
 const MAX_WAIT: Duration = Duration::from_secs(30);

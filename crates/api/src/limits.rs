@@ -79,7 +79,7 @@ pub const LIMITS: &[Limit] = &[
     },
     Limit {
         name: "all-bodies-in-flight",
-        what: "The same of all callers",
+        what: "The same of all callers. A quarter of it is kept for bodies of 2 MiB at most",
         most: Most::Bytes(ALL_BODIES_MAX_BYTES),
         beyond: Beyond::refused(429, ErrorCode::TooManyRequests),
     },

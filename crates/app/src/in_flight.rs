@@ -21,9 +21,9 @@ pub const CALLER_MAX_BYTES: usize = 48 << 20;
 pub const ALL_MAX_BYTES: usize = 192 << 20;
 /// What there is besides for what small requests begin with.
 pub const SMALL_MAX_BYTES: usize = 32 << 20;
-/// How much of that one caller has.
-pub const CALLER_SMALL_MAX_BYTES: usize = 8 << 20;
-/// With how much a small request begins at most.
+/// The part of what is kept for small ones that one caller has.
+const CALLERS_SMALL: usize = 4;
+/// With how much a small request begins at most, and what a small body has.
 const SMALL: usize = 2 << 20;
 /// What one request may have besides all that its caller has. One at a time has any of it.
 pub const BEYOND_MAX_BYTES: usize = 192 << 20;
@@ -31,6 +31,8 @@ pub const BEYOND_MAX_BYTES: usize = 192 << 20;
 pub const CALLER_BODIES_MAX_BYTES: usize = 16 << 20;
 /// The same of all callers.
 pub const ALL_BODIES_MAX_BYTES: usize = 64 << 20;
+/// What of that is kept for small bodies.
+const SMALL_BODIES_MAX_BYTES: usize = 16 << 20;
 /// What each value of a body takes besides its bytes.
 pub const VALUE_BYTES: usize = 100;
 /// How often a body is in memory that makes several resources, as it is read, judged and planned.
@@ -66,9 +68,8 @@ pub struct InFlight {
     most_of_all: usize,
     most_of_caller: usize,
     all: Arc<Semaphore>,
-    /// For what small requests begin with if nothing of `all` is left, so that they do not wait behind the large ones.
+    /// For what small ones have if nothing of `all` is left, so that they do not wait behind the large ones.
     small: Arc<Semaphore>,
-    has_small: bool,
     callers: Shares,
     /// What each caller has of `small`.
     callers_small: Shares,
@@ -84,7 +85,8 @@ impl InFlight {
 
     /// The bodies that are in memory until they are read.
     pub fn bodies() -> Arc<Self> {
-        Self::of(CALLER_BODIES_MAX_BYTES, ALL_BODIES_MAX_BYTES, 0)
+        let all = ALL_BODIES_MAX_BYTES - SMALL_BODIES_MAX_BYTES;
+        Self::of(CALLER_BODIES_MAX_BYTES, all, SMALL_BODIES_MAX_BYTES)
     }
 
     fn of(most_of_caller: usize, most_of_all: usize, small: usize) -> Arc<Self> {
@@ -93,9 +95,8 @@ impl InFlight {
             most_of_caller,
             all: Arc::new(Semaphore::new(most_of_all / UNIT)),
             small: Arc::new(Semaphore::new(small / UNIT)),
-            has_small: small > 0,
             callers: Shares::of(most_of_caller / UNIT),
-            callers_small: Shares::of(CALLER_SMALL_MAX_BYTES / UNIT),
+            callers_small: Shares::of(small / CALLERS_SMALL / UNIT),
             beyond: Arc::new(Semaphore::new(1)),
         })
     }
@@ -214,13 +215,12 @@ impl Room {
             return Ok(());
         };
         let units = held.permits(bytes);
-        let is_small = bytes <= SMALL && held.in_flight.has_small;
         let acquired = timeout(MAX_WAIT, async {
             let of_caller = held.of_caller().acquire_many_owned(units);
             let of_caller = of_caller.await.ok()?;
             Some(Taken {
                 of_caller,
-                of: held.waited_for(units, is_small).await?,
+                of: held.waited_for(units, bytes <= SMALL).await?,
                 beyond: None,
             })
         });
@@ -254,7 +254,10 @@ impl Room {
             return Ok(());
         };
         let more = held.permits(bytes).saturating_sub(held.has());
-        held.take(more).ok_or_else(|| held.full(bytes))
+        let small = || (bytes <= SMALL).then(|| held.acquire_small(more)).flatten();
+        let acquired = held.acquire(more).or_else(small);
+        held.add(acquired.ok_or_else(|| held.full(bytes))?);
+        Ok(())
     }
 
     /// Takes so many bytes more for what was read. Of all requests that have more than their callers have, one goes on.
@@ -405,6 +408,27 @@ impl Held {
         })
     }
 
+    /// The same of what is kept for small requests.
+    fn acquire_small(&self, units: u32) -> Option<Taken> {
+        let InFlight {
+            small,
+            callers_small,
+            ..
+        } = &*self.in_flight;
+        let of_caller = self.of_caller().try_acquire_many_owned(units);
+        let own = callers_small.of_caller(&self.caller);
+        let own = own.try_acquire_many_owned(units);
+        let small = Arc::clone(small).try_acquire_many_owned(units);
+        Some(Taken {
+            of_caller: of_caller.ok()?,
+            of: Of {
+                small: [Some(own.ok()?), Some(small.ok()?)],
+                all: None,
+            },
+            beyond: None,
+        })
+    }
+
     fn take(&self, units: u32) -> Option<()> {
         self.add(self.acquire(units)?);
         Some(())
@@ -523,7 +547,7 @@ mod tests {
         for large in &large {
             large.enter(48 * MIB).await.unwrap();
         }
-        let most = CALLER_SMALL_MAX_BYTES / SMALL;
+        let most = SMALL_MAX_BYTES / CALLERS_SMALL / SMALL;
         let eve = Vec::from_iter((0..=most).map(|_| in_flight.room(&caller("eve"))));
         for small in &eve[..most] {
             small.enter(SMALL).await.unwrap();
@@ -533,6 +557,24 @@ mod tests {
         other.enter(SMALL).await.unwrap();
         eve[0].keep(1);
         eve[most].enter(SMALL / 2).await.unwrap();
+    }
+
+    /// However many large bodies wait for their place, small ones come.
+    #[tokio::test]
+    async fn small_bodies_come_beside_large_ones() {
+        let bodies = InFlight::bodies();
+        let large = ["ann", "bob", "carol"].map(|name| bodies.room(&caller(name)));
+        for large in &large {
+            large.settle(CALLER_BODIES_MAX_BYTES).unwrap();
+        }
+        let body = bodies.room(&caller("eve"));
+        for bytes in [MIB / 2, SMALL, 0, SMALL] {
+            body.settle(bytes).unwrap();
+        }
+        body.settle(SMALL + 1).unwrap_err();
+        drop((large, body));
+        let free = bodies.all.available_permits() + bodies.small.available_permits();
+        assert_eq!(free, ALL_BODIES_MAX_BYTES / UNIT);
     }
 
     /// One request is served, however large it is: others of the caller wait for it.

@@ -89,8 +89,7 @@ pub use identifier::{Selector, TrackedBy, UntrackedAlias};
 pub use import::{ImportOutcome, ImportResource};
 pub use in_flight::{
     ALL_BODIES_MAX_BYTES, ALL_MAX_BYTES, BEYOND_MAX_BYTES, CALLER_BODIES_MAX_BYTES,
-    CALLER_MAX_BYTES, CALLER_SMALL_MAX_BYTES, InFlight, Room, SET_COPIES, SMALL_MAX_BYTES,
-    VALUE_BYTES, tree_bytes,
+    CALLER_MAX_BYTES, InFlight, Room, SET_COPIES, SMALL_MAX_BYTES, VALUE_BYTES, tree_bytes,
 };
 use inventory::Counted;
 pub use inventory::Inventory;
