@@ -1,7 +1,9 @@
 //! The records of refactors, for those who may read all groups that they name.
 
 use ucp_access::Right;
-use ucp_model::{ErrorCode, Failure, GroupId, Refactor, RefactorContent, RefactorId, Timestamp};
+use ucp_model::{
+    ErrorCode, Failure, GroupId, Refactor, RefactorContent, RefactorId, Timestamp, json,
+};
 use ucp_store::refactor_place;
 
 use crate::listed::{Filling, LARGE};
@@ -118,18 +120,42 @@ impl Caller {
 /// Returns about what a record has as JSON. To write it takes long.
 pub(super) fn told_by(content: &RefactorContent) -> usize {
     let RefactorContent {
+        named,
         moves,
         ambiguities,
+        leaves_ambiguities: _,
         refused,
         changes,
+        is_deployed: _,
         groups,
+        environments,
+        history,
         events,
-        ..
+        taken_events,
+        undoes: _,
+        deployment: _,
     } = content;
-    let of_events = events.iter().map(|event| event.moves.len()).sum::<usize>();
-    let ids = changes.create.len() + changes.update.len() + changes.undeclared.len();
-    let told = moves.len() + refused.len() + ambiguities.len() + groups.create.len() + of_events;
-    told * TOLD_BYTES + ids * ID_BYTES + TOLD_BYTES
+    let events = events.iter().chain(taken_events);
+    let of_events = events.map(|event| 1 + event.moves.len()).sum::<usize>();
+    let of_several = ambiguities.iter().map(|it| (&it.from, &it.to));
+    let of_several = of_several.chain(refused.iter().map(|it| (&it.from, &it.to)));
+    let several = of_several.map(|(from, to)| from.len() + to.len());
+    let elsewhere = history.elsewhere.iter();
+    let elsewhere = elsewhere.map(|it| it.groups.len() + it.events.len());
+    let ids = [
+        named.len(),
+        changes.create.len(),
+        changes.update.len(),
+        changes.undeclared.len(),
+        several.sum::<usize>(),
+        history.environment.len(),
+        history.pending.len(),
+        elsewhere.sum::<usize>(),
+    ];
+    let groups = groups.create.iter().chain(&groups.remove);
+    let of_groups = groups.map(|it| TOLD_BYTES + json::length(&it.tags) + json::length(&it.body));
+    let told = 1 + moves.len() + refused.len() + ambiguities.len() + environments.len() + of_events;
+    told * TOLD_BYTES + ids.iter().sum::<usize>() * ID_BYTES + of_groups.sum::<usize>()
 }
 
 /// The audit does not tell what is not there from what is hidden.
@@ -140,5 +166,58 @@ pub(super) fn no_such_refactor(id: RefactorId, caller: &Caller) -> Rejection {
     match caller.rights.are_unlimited() {
         true => Rejection::Missing(failure),
         false => Rejection::Hidden(failure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use ucp_model::{
+        GroupBody, GroupChanges, RefactorAmbiguity, RefactorGroup, ReferenceId, TypeName,
+    };
+
+    use super::*;
+
+    /// Whatever is large in a record is counted.
+    #[test]
+    fn about_what_a_record_has_is_told() {
+        let group = GroupId::new("local", "rg").unwrap();
+        let tags = (0..50).map(|tag| (format!("{tag}-{}", "k".repeat(100)), "v".repeat(250)));
+        let tags: BTreeMap<String, String> = tags.collect();
+        let removed = RefactorGroup {
+            id: group.clone(),
+            location: "global".to_owned(),
+            tags: tags.clone(),
+            body: GroupBody {
+                default_tags: tags,
+                ..GroupBody::default()
+            },
+        };
+        let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
+        let id = ReferenceId::new(group, type_name, &"a".repeat(60)).unwrap();
+        let ambiguity = RefactorAmbiguity {
+            scope: None,
+            from: vec![id.clone(); 500],
+            to: vec![id; 500],
+            reason: "Twins".to_owned(),
+        };
+        for content in [
+            RefactorContent {
+                groups: GroupChanges {
+                    remove: vec![removed; 10],
+                    ..GroupChanges::default()
+                },
+                ..RefactorContent::default()
+            },
+            RefactorContent {
+                ambiguities: vec![ambiguity],
+                ..RefactorContent::default()
+            },
+        ] {
+            let (told, has) = (told_by(&content), json::length(&content));
+            assert!(has > 100_000);
+            assert!(told >= has && told < 3 * has, "{told} of {has}");
+        }
     }
 }
