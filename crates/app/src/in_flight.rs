@@ -204,7 +204,15 @@ impl Taken {
         let more = self.units().saturating_sub(units);
         drop(self.of_caller.split(more));
         self.of.give_back(more);
-        self.beyond = None;
+        let left = units.saturating_sub(self.units());
+        self.beyond = self
+            .beyond
+            .take()
+            .filter(|_| left > 0)
+            .map(|beyond| Beyond {
+                units: beyond.units.min(left),
+                ..beyond
+            });
     }
 }
 
@@ -242,8 +250,17 @@ impl Room {
         }
     }
 
-    /// Has so many bytes taken from now on, in place of those that were estimated.
+    /// Has so many bytes taken from now on, in place of those that were estimated. What alone has more than a caller may have,
+    /// counts as all of that.
     pub fn settle(&self, bytes: usize) -> Result<(), Rejection> {
+        let Self(Some(held)) = self else {
+            return Ok(());
+        };
+        self.has_read(bytes.min(held.in_flight.most_of_caller))
+    }
+
+    /// Has so many bytes taken from now on, in place of those that were estimated before they were read.
+    pub fn has_read(&self, bytes: usize) -> Result<(), Rejection> {
         self.keep(bytes);
         self.reach(bytes)
     }
@@ -253,6 +270,9 @@ impl Room {
         let Self(Some(held)) = self else {
             return Ok(());
         };
+        if bytes > held.in_flight.most_of_caller {
+            return self.take(bytes.saturating_sub(held.all_that_it_has()));
+        }
         let more = held.permits(bytes).saturating_sub(held.has());
         let small = || (bytes <= SMALL).then(|| held.acquire_small(more)).flatten();
         let acquired = held.acquire(more).or_else(small);
@@ -356,6 +376,15 @@ impl Held {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let has = taken.as_ref().map_or(0, Taken::units);
         u32::try_from(has).unwrap_or(u32::MAX)
+    }
+
+    /// Returns how many bytes the request has taken, with those beyond.
+    fn all_that_it_has(&self) -> usize {
+        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let units = taken.as_ref().map_or(0, |taken| {
+            taken.units() + taken.beyond.as_ref().map_or(0, |beyond| beyond.units)
+        });
+        units * UNIT
     }
 
     /// Takes so many bytes more: of what the request may have, and then beyond. Several parts of it may do so at once.
@@ -604,6 +633,12 @@ mod tests {
         second.take(CALLER_MAX_BYTES).unwrap();
         assert!(matches!(second.take(1), Err(Rejection::BeyondRate(_))));
         first.take(MIB).unwrap();
+        assert!(matches!(first.take(1), Err(Rejection::TooLarge(_))));
+        // It still has more than its caller.
+        first.has_read(CALLER_MAX_BYTES + MIB).unwrap();
+        assert!(matches!(second.take(1), Err(Rejection::BeyondRate(_))));
+        let all = CALLER_MAX_BYTES + BEYOND_MAX_BYTES;
+        first.has_read(all).unwrap();
         assert!(matches!(first.take(1), Err(Rejection::TooLarge(_))));
         first.keep(MIB);
         second.take(1).unwrap();

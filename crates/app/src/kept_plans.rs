@@ -130,7 +130,7 @@ impl App {
         caller.room.before_read(PLAN_MAX_BYTES).await?;
         let stored = self.stored_plan(id, caller).await?;
         let opened_bytes = stored.opened_bytes();
-        caller.room.settle(opened_bytes * CONTENT_COPIES)?;
+        caller.room.has_read(opened_bytes * CONTENT_COPIES)?;
         let StoredPlan {
             plan,
             content,
