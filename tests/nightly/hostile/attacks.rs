@@ -45,6 +45,12 @@ impl Attacks {
         *self.0.entry((what, outcome)).or_default() += 1;
     }
 
+    /// Returns how many requests of a kind came to this.
+    pub(super) fn count(&self, what: &'static str, outcome: &str) -> usize {
+        let count = self.0.get(&(what, outcome.to_owned()));
+        count.copied().unwrap_or_default()
+    }
+
     pub(super) fn add(&mut self, others: Self) {
         for (what, count) in others.0 {
             *self.0.entry(what).or_default() += count;

@@ -38,8 +38,24 @@ const MEGABYTES: u64 = 1_024;
 const REFACTOR_MEGABYTES: u64 = 250;
 /// By how much the database grows at most for the plans that one caller keeps in a group. They are bounded to 64 MiB.
 const KEPT_MEGABYTES: u64 = 100;
-/// So many plans are more than that.
+/// So many plans are more than that, and so many are fewer.
 const PLANS: usize = 1_000;
+const FEW_PLANS: usize = 20;
+/// What must have got through, so that the server has had work: a validation that finds nothing or something, a what-if that would
+/// take too much, and what is read.
+const AT_WORK: [(&str, &str); 7] = [
+    ("refactor", "200"),
+    ("lists", "200"),
+    (TAGGED, "200"),
+    (TAGGED, "400"),
+    (EACH_TYPE, "400"),
+    (OF_ONE_TEXT, "400"),
+    (OF_A_DEPLOYED_TEXT, "400"),
+];
+const TAGGED: &str = "validate 12,000 or 45,000 tags";
+const EACH_TYPE: &str = "validate each type";
+const OF_ONE_TEXT: &str = "what-if of one text";
+const OF_A_DEPLOYED_TEXT: &str = "what-if of a deployed text";
 /// 99 of 100 probes are answered within this time.
 const PROBED: Duration = Duration::from_millis(200);
 /// 99 of 100 reads of somebody else are answered within this time.
@@ -170,7 +186,7 @@ fn types() -> Vec<Request> {
     names.map(request).collect()
 }
 
-/// Keeps plans until one is refused, from an address of its own. Returns how many were kept.
+/// Keeps plans until one is refused. Returns how many were kept.
 async fn keep_plans(address: SocketAddr) -> usize {
     let plan = plan();
     for kept in 0..PLANS {
@@ -190,15 +206,15 @@ impl Readers {
     fn come(address: SocketAddr, over: &Over) -> Self {
         let one = |name, request| (name, Arc::new(vec![request]));
         let declared = one(
-            "what-if of one text",
+            OF_ONE_TEXT,
             referring("text", Some(logs("text", noise(TEXT)))),
         );
-        let deployed = one("what-if of a deployed text", referring("large", None));
-        let tagged = ("validate 12,000 or 45,000 tags", Arc::new(tagged()));
+        let deployed = one(OF_A_DEPLOYED_TEXT, referring("large", None));
+        let tagged = (TAGGED, Arc::new(tagged()));
         let alternatives = one("validate 49,000 alternatives", alternatives());
         let plans = one("keep a plan", plan());
         let refactor = one("refactor", refactor());
-        let types = ("validate each type", Arc::new(types()));
+        let types = (EACH_TYPE, Arc::new(types()));
         let lists = ("lists", Arc::new(lists()));
         let mut readers = JoinSet::new();
         for number in 0..READERS {
@@ -327,6 +343,8 @@ async fn readers_take_no_more_than_their_part() {
         .trim_start_matches("http://")
         .parse()
         .expect("an address");
+    // The largest size since then.
+    fs::write(format!("/proc/{}/clear_refs", server.id()), "5").expect("it runs");
     let first = peak(server.id());
     let refactored = refactor().send(address, 1).await.expect("a reply");
     assert_eq!(refactored, "200");
@@ -365,6 +383,13 @@ async fn readers_take_no_more_than_their_part() {
     }
     if peak > MEGABYTES {
         wrong.push(format!("it took {peak} MB"));
+    }
+    let idle = AT_WORK
+        .iter()
+        .filter(|(what, outcome)| attacks.count(what, outcome) == 0);
+    wrong.extend(idle.map(|(what, outcome)| format!("no {what} came to {outcome}")));
+    if kept < FEW_PLANS {
+        wrong.push(format!("only {kept} plans were kept"));
     }
     if of_refactor > REFACTOR_MEGABYTES {
         wrong.push(format!("one refactor took {of_refactor} MB"));

@@ -607,8 +607,16 @@ impl<'a> Foreseen<'a> {
         let shown = [&change.before, &change.after].map(size);
         let shown =
             shown.iter().sum::<usize>() + change.deltas.iter().map(size_of_delta).sum::<usize>();
-        let room = self.room.checked_sub(shown);
-        match room.filter(|_| caller.room.take(shown * READ_COPIES).is_ok()) {
+        let room = match self.room.checked_sub(shown) {
+            None => None,
+            Some(left) => match caller.room.take(shown * READ_COPIES) {
+                Ok(()) => Some(left),
+                // There is room in a while.
+                Err(refused @ Rejection::BeyondRate(_)) => return Err(refused),
+                Err(_) => None,
+            },
+        };
+        match room {
             Some(room) => self.room = room,
             None => {
                 change.before = None;
