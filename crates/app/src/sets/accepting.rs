@@ -10,7 +10,7 @@ use ucp_set::{Declarations, DeclaredMember};
 use ucp_store::{ApplyRefactor, NewOperation, NewWork, Sealed};
 use zeroize::Zeroizing;
 
-use super::judging::{JudgedGoal, JudgedMember};
+use super::judged::{JudgedGoal, JudgedMember};
 use super::outcome::ApplyOutcome;
 use crate::refactors::changed_meanwhile;
 use crate::refusal::{no_such_group, policy_lowered};

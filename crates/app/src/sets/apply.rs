@@ -7,7 +7,7 @@ use ucp_model::operation::group::Application;
 use ucp_set::{Declarations, resolve};
 
 use super::accepting::applied;
-use super::judging::JudgedSet;
+use super::judged::JudgedSet;
 use super::outcome::ApplyOutcome;
 use crate::declaring::Purpose;
 use crate::values::value_of;

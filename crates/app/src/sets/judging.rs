@@ -6,11 +6,11 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use ucp_access::Right;
 use ucp_look::PlanRead;
+use ucp_model::operation::OnShared;
 use ucp_model::operation::group::MovedFrom;
-use ucp_model::operation::{OnShared, ReplacementPolicy};
 use ucp_model::{
-    Detail, ErrorCode, Failure, GroupId, Identifier, Reference, ReferenceId, ResourceGroup, Scope,
-    Timestamp, TypeName, json,
+    Detail, ErrorCode, Failure, GroupId, Reference, ReferenceId, ResourceGroup, Scope, TypeName,
+    json,
 };
 use ucp_schema::{Classes, ResourceSchema};
 use ucp_set::{
@@ -18,8 +18,10 @@ use ucp_set::{
 };
 
 use super::drafts::Left;
+use super::judged::{CustomName, JudgedGoal, JudgedMember, JudgedSet};
 use super::moving::moved;
 use super::obstacle::placed;
+use super::same_resource::{note_declared, one_for_each};
 use crate::declared::Given;
 use crate::declaring::{Purpose, judge_for_type, unsupported};
 use crate::group_operations::TYPES_MAX;
@@ -38,115 +40,6 @@ pub(crate) const UNLISTED_MAX: usize = 1_000;
 
 const INVALID: &str =
     "The set cannot be applied. Nothing was stored or sent. Correct what the details name.";
-
-/// A set with which nothing is wrong, as far as that can be told without AWS.
-pub(crate) struct JudgedSet {
-    /// The group as recorded.
-    pub(crate) group: ResourceGroup,
-    /// The members, each after those that it depends on, deletes last.
-    pub(crate) members: Vec<JudgedMember>,
-    /// The outputs, linked.
-    pub(crate) outputs: serde_json::Map<String, Value>,
-    /// The references of the group, by key. What moves is where it comes to.
-    pub(crate) recorded: BTreeMap<String, Reference>,
-    /// The resources outside of the set that it refers to.
-    pub(crate) reads: Vec<PlanRead>,
-    /// Whether it takes so little time that it needs no thread of its own.
-    pub(crate) is_quick: bool,
-}
-
-/// A member of a [`JudgedSet`].
-pub(crate) struct JudgedMember {
-    /// Its place, as a JSON Pointer into the body; none if the set does not list it.
-    pub(crate) place: String,
-    pub(crate) symbolic_name: String,
-    pub(crate) reference: ReferenceId,
-    pub(crate) scope: Scope,
-    pub(crate) goal: JudgedGoal,
-    /// The indexes of the members that come first.
-    pub(crate) depends_on: Vec<usize>,
-    /// What moves to its alias when the set is applied.
-    pub(crate) moved_from: Option<MovedFrom>,
-    /// Whether its alias has a reference.
-    pub(crate) has_reference: bool,
-    /// The resource that its reference stands for.
-    pub(crate) recorded: Option<Identifier>,
-    /// The resource that it declares, if its properties tell that.
-    pub(crate) declared: Option<Identifier>,
-    /// The name that it declares, or that its resource was declared with, if AWS has it once although it is not the identifier.
-    pub(crate) custom_name: Option<CustomName>,
-    /// Whether another member declares what it gives up.
-    pub(crate) is_declared: bool,
-}
-
-/// A name that is not the identifier.
-pub(crate) struct CustomName {
-    name: String,
-    /// It, with all else that only a new resource can have otherwise: it may be unique in a network or a cluster only.
-    fixed: String,
-}
-
-impl JudgedMember {
-    /// Returns its put, if it has one.
-    pub(super) fn put(&self) -> Option<&PutResource> {
-        match &self.goal {
-            JudgedGoal::Put(put) => Some(put),
-            JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => None,
-        }
-    }
-
-    /// Returns its put as the resource is found until the set is applied: by the reference that is to move.
-    pub(super) fn found(&self, put: PutResource) -> PutResource {
-        let moved = self.moved_from.as_ref().map(|from| TrackedBy {
-            id: from.reference.to_string(),
-            alias: None,
-        });
-        PutResource {
-            tracked_by: moved.or(put.tracked_by),
-            ..put
-        }
-    }
-
-    /// Returns what becomes of its delete if other references stand for the resource.
-    pub(crate) fn on_shared(&self) -> OnShared {
-        match &self.goal {
-            JudgedGoal::Put(_) => OnShared::default(),
-            JudgedGoal::Delete(on_shared) | JudgedGoal::DeleteOwned(_, on_shared) => *on_shared,
-        }
-    }
-
-    /// Returns whether a reference stands for the resource `name` once its put has succeeded, or else nothing is known of it: it is no
-    /// other one's.
-    fn can_stand_for(&self, name: &Identifier) -> bool {
-        self.recorded
-            .as_ref()
-            .is_none_or(|recorded| recorded == name)
-    }
-
-    /// Returns the key of a resource that it is about. AWS may show one under several types.
-    fn key_of(&self, name: &Identifier) -> String {
-        let place = self.scope.place_of_name(&self.reference.type_name);
-        format!("{place}/{name}")
-    }
-
-    /// Returns where an error about it is: its place, or its reference if the set does not list it.
-    pub(crate) fn target(&self) -> String {
-        match self.place.is_empty() {
-            true => self.reference.to_string(),
-            false => self.place.clone(),
-        }
-    }
-}
-
-/// What is to become of a [`JudgedMember`].
-pub(crate) enum JudgedGoal {
-    /// This put. Its properties are linked.
-    Put(Box<PutResource>),
-    /// Delete it.
-    Delete(OnShared),
-    /// The same. The set does not list it.
-    DeleteOwned(Timestamp, OnShared),
-}
 
 impl App {
     /// Judges a set without a call to AWS.
@@ -692,191 +585,6 @@ fn custom_name_in(properties: &Value, schema: &ResourceSchema) -> Option<CustomN
         name: name.to_owned(),
         fixed: json::canonical(&fixed),
     })
-}
-
-/// What a set does with a resource.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Use {
-    /// It declares it.
-    Declares,
-    /// It deletes it.
-    Deletes,
-    /// It deletes it, unless others stand for it.
-    Releases,
-    /// It replaces it by another one.
-    Replaces,
-}
-
-/// Returns the resources that a member is about, as far as they are known before AWS is asked: the one that a put declares, and
-/// the one that its reference stands for, which it may replace by that. Two that differ in letter case only may be one.
-fn uses(member: &JudgedMember) -> Vec<(Use, &Identifier)> {
-    let recorded = member.recorded.as_ref();
-    let JudgedGoal::Put(put) = &member.goal else {
-        let deletes = match member.on_shared().refuses() {
-            true => Use::Deletes,
-            false => Use::Releases,
-        };
-        return recorded.map(|it| (deletes, it)).into_iter().collect();
-    };
-    let declared = member.declared.as_ref();
-    let is_other = |it: &&Identifier| declared.is_some_and(|declared| declared != *it);
-    let folded = |it: &Identifier| it.as_str().to_lowercase();
-    let replaced = match (recorded.filter(is_other), declared) {
-        (Some(recorded), Some(declared)) if folded(recorded) == folded(declared) => {
-            Some((Use::Declares, recorded))
-        }
-        (Some(recorded), _) => {
-            let replaces = put.options.replacement_policy != ReplacementPolicy::Refuse;
-            replaces.then_some((Use::Replaces, recorded))
-        }
-        (None, _) => None,
-    };
-    let declared = declared.or(recorded).map(|it| (Use::Declares, it));
-    declared.into_iter().chain(replaced).collect()
-}
-
-/// Returns what is wrong with members that are about one AWS resource: two declare it, or one does that another one deletes.
-fn one_for_each(members: &[JudgedMember]) -> Vec<Detail> {
-    let mut first: BTreeMap<String, (Use, &JudgedMember)> = BTreeMap::new();
-    let mut details = Vec::new();
-    for member in members {
-        for (used, name) in uses(member) {
-            let key = member.key_of(name);
-            let Some((other_used, other)) = first.get(&key).copied() else {
-                first.insert(key, (used, member));
-                continue;
-            };
-            let is_right = match (other_used, used) {
-                // Of several that stand for what is deleted, those that own nothing are forgotten first.
-                (Use::Deletes | Use::Releases, Use::Deletes | Use::Releases) => true,
-                // The put comes first. It stands for the resource then, or if it fails, what it may be about is kept.
-                (Use::Releases, Use::Declares) => member.can_stand_for(name),
-                (Use::Declares, Use::Releases) => other.can_stand_for(name),
-                (Use::Releases, Use::Replaces) | (Use::Replaces, Use::Releases) => true,
-                (Use::Declares | Use::Replaces, Use::Declares | Use::Replaces | Use::Deletes)
-                | (Use::Deletes, Use::Declares | Use::Replaces) => false,
-            };
-            if !is_right {
-                let (code, message) = met_twice((other_used, other), (used, member), name.as_str());
-                let both = [other, member];
-                details.extend(both.map(|it| Detail::at(code, message.clone(), it.target())));
-            }
-            if other_used == Use::Releases {
-                first.insert(key, (used, member));
-            }
-        }
-    }
-    details.extend(same_names(members));
-    details
-}
-
-/// Notes which members give up what another one declares. What a put may replace by a resource that AWS names does not count.
-fn note_declared(members: &mut [JudgedMember]) {
-    let stays = |member: &&JudgedMember| match &member.goal {
-        JudgedGoal::Put(put) => {
-            let may_replace = put.options.replacement_policy != ReplacementPolicy::Refuse;
-            member.declared.is_some() || !may_replace
-        }
-        JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => false,
-    };
-    let used = members.iter().filter(stays).flat_map(|member| {
-        let uses = uses(member).into_iter();
-        uses.map(|(used, name)| (used, member.key_of(name)))
-    });
-    let declared = used.filter(|(used, _)| *used == Use::Declares);
-    let declared: BTreeSet<String> = declared.map(|(_, key)| key).collect();
-    for member in members {
-        let mut uses = uses(member).into_iter();
-        member.is_declared = uses
-            .any(|(used, name)| used == Use::Releases && declared.contains(&member.key_of(name)));
-    }
-}
-
-/// Returns what is wrong with members of which one declares the name that another one, which is deleted, was made with: AWS has
-/// such a name once, although the identifier is another.
-fn same_names(members: &[JudgedMember]) -> Vec<Detail> {
-    let key = |member: &JudgedMember, name: &CustomName| {
-        let type_name = &member.reference.type_name;
-        let place = member.scope.place_of(type_name);
-        let type_name = type_name.as_str().to_ascii_lowercase();
-        format!("{place}/{type_name}/{}", name.fixed)
-    };
-    let goes = members.iter().filter_map(|member| {
-        let is_put = matches!(member.goal, JudgedGoal::Put(_));
-        let name = member.custom_name.as_ref().filter(|_| !is_put)?;
-        Some((key(member, name), member))
-    });
-    let goes: BTreeMap<String, &JudgedMember> = goes.collect();
-    let comes = members
-        .iter()
-        .filter(|member| matches!(member.goal, JudgedGoal::Put(_)) && !member.has_reference);
-    let mut details = Vec::new();
-    for member in comes {
-        let Some(name) = &member.custom_name else {
-            continue;
-        };
-        let Some(other) = goes.get(&key(member, name)) else {
-            continue;
-        };
-        let (code, message) = met_twice((Use::Deletes, other), (Use::Declares, member), &name.name);
-        details.extend([*other, member].map(|it| Detail::at(code, message.clone(), it.target())));
-    }
-    details
-}
-
-/// Returns the code and the message for two members that are about one resource.
-fn met_twice(
-    (other_used, other): (Use, &JudgedMember),
-    (used, member): (Use, &JudgedMember),
-    name: &str,
-) -> (&'static str, String) {
-    let is_put = |used: Use| used == Use::Declares;
-    match (is_put(other_used), is_put(used)) {
-        (true, true) => (
-            "SameResource",
-            format!(
-                "'{}' and '{}' declare one resource, '{name}', and each would undo what the other one declares. Leave one of them out, or give it another name.",
-                other.symbolic_name, member.symbolic_name
-            ),
-        ),
-        (false, false) => (
-            "SameResource",
-            format!(
-                "'{}' and '{}' stand for one resource, '{name}', which only one of them can delete. Leave one of them out.",
-                other.symbolic_name, member.symbolic_name
-            ),
-        ),
-        (true, false) | (false, true) => {
-            let (stays, (goes_by, goes)) = match is_put(other_used) {
-                true => (other, (used, member)),
-                false => (member, (other_used, other)),
-            };
-            let (what, advice) = match (goes_by, goes.place.is_empty()) {
-                (Use::Replaces, _) => (
-                    "replaced",
-                    format!(
-                        "Apply '{}' first, and then the whole set",
-                        goes.symbolic_name
-                    ),
-                ),
-                (Use::Declares | Use::Deletes | Use::Releases, true) => (
-                    "deleted",
-                    format!(
-                        "If '{}' is its new alias, move the reference with :refactor, and apply then. Or give the old one up, with :release or with onShared release in the set, if the new one stands already",
-                        stays.symbolic_name
-                    ),
-                ),
-                (Use::Declares | Use::Deletes | Use::Releases, false) => {
-                    ("deleted", "Leave one of them out".to_owned())
-                }
-            };
-            let message = format!(
-                "'{}' declares the resource '{name}', which would be {what}, since '{}' stands for it. {advice}.",
-                stays.symbolic_name, goes.symbolic_name
-            );
-            ("ResourceShared", message)
-        }
-    }
 }
 
 /// Refuses a set for what the details say, in the order of its body.

@@ -3,12 +3,14 @@
 mod accepting;
 mod apply;
 mod drafts;
+mod judged;
 mod judging;
 mod moving;
 mod obstacle;
 mod outcome;
 mod planned;
 mod recorded;
+mod same_resource;
 mod seen;
 mod what_if;
 

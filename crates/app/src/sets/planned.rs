@@ -14,7 +14,7 @@ use ucp_model::{Detail, FaultClass, GroupId, PlanId, PlanUse, ReferenceId};
 use ucp_set::{Declarations, DeclaredMember, Expression, Link, links, resolve, visit};
 
 use super::accepting::applied;
-use super::judging::{JudgedMember, JudgedSet};
+use super::judged::{JudgedMember, JudgedSet};
 use super::obstacle::refused_elsewhere;
 use super::outcome::ApplyOutcome;
 use crate::declaring::Purpose;

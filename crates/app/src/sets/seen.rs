@@ -11,7 +11,7 @@ use ucp_model::{Failure, GroupId, Reference, Target, json, pointer};
 use ucp_set::{Link, Referred, resolve};
 use ucp_store::rules::takes_away;
 
-use super::judging::{JudgedGoal, JudgedMember, JudgedSet};
+use super::judged::{JudgedGoal, JudgedMember, JudgedSet};
 use super::obstacle::{Obstacle, placed, refused_elsewhere};
 use crate::declaring::Purpose;
 use crate::looking::Outlook;

@@ -18,7 +18,7 @@ use ucp_schema::{ResourceSchema, make_declared_unknown, make_unknown, unknown_po
 use ucp_set::{Declarations, Link, Referred, Unresolved, left_open, links, resolve};
 
 use super::accepting::applied;
-use super::judging::{JudgedGoal, JudgedMember, JudgedSet};
+use super::judged::{JudgedGoal, JudgedMember, JudgedSet};
 use super::obstacle::{Obstacle, placed};
 use super::seen::size_of;
 use crate::declaring::Purpose;
