@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use tokio::sync::Semaphore;
 use ucp_model::{
     GroupId, Refactor, RefactorContent, RefactorEvent, RefactorId, RefactorStatus, Timestamp,
 };
@@ -11,10 +12,13 @@ use ucp_store::{Brought, Error, REFACTORS_MAX, refactor_place};
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
 use crate::json::{corrupt, from_json, parsed, to_json};
 
-/// What is shorter is read at once.
-const QUICK_BYTES: usize = 64 << 10;
 /// When a record may be removed that stays.
 const NEVER: i64 = i64::MAX;
+/// What is shorter is read at once.
+const QUICK_BYTES: usize = 64 << 10;
+
+/// The turn of who reads a longer one.
+static READING_LONG: Semaphore = Semaphore::const_new(1);
 
 /// The columns of a [`Refactor`].
 macro_rules! columns {
@@ -196,7 +200,7 @@ pub(crate) async fn lock(
     id: RefactorId,
 ) -> Result<Option<Refactor>, Abort> {
     let row = transaction.fetch_optional(LOCK, values![id.to_string()]);
-    Ok(row.await?.as_ref().map(read).transpose()?)
+    Ok(read_aside(row.await?.into_iter().collect()).await?.pop())
 }
 
 /// Writes what has come of a refactor, over its record.
@@ -239,7 +243,8 @@ fn brought_at(refactor: &Refactor) -> Option<i64> {
     brings_events.then(|| refactor.changed_at.as_millis())
 }
 
-/// Reads records, by a thread that keeps nobody else waiting if one of them is long.
+/// Reads records, by a thread that keeps nobody else waiting if one of them is long. Long ones are read one after the other, so
+/// that however many are asked for, they take one core.
 async fn read_aside(rows: Vec<Row>) -> Result<Vec<Refactor>, Error> {
     let is_long = |row: &Row| {
         let content: Result<&str, Error> = row.get("content");
@@ -248,7 +253,11 @@ async fn read_aside(rows: Vec<Row>) -> Result<Vec<Refactor>, Error> {
     if !rows.iter().any(is_long) {
         return rows.iter().map(read).collect();
     }
-    let read = tokio::task::spawn_blocking(move || rows.iter().map(read).collect());
+    let turn = READING_LONG.acquire().await;
+    let read = tokio::task::spawn_blocking(move || {
+        let _until_the_end = turn;
+        rows.iter().map(read).collect()
+    });
     match read.await {
         Ok(records) => records,
         Err(error) => corrupt(format!("a record of a refactor cannot be read: {error}")),
