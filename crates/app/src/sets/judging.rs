@@ -104,11 +104,8 @@ impl App {
         let given = self.given(set.members, &mut details).await?;
         let is_quick = recorded.len() <= QUICK_REFERENCES && is_quick(&given, &set.outputs);
         let pool = &self.parts.pool;
-        let find_moved = || by_key(&group.id, &given, recorded, set.mode);
-        let found = pool.run_here(is_quick, find_moved).await??;
-        let (recorded, mut moved, leaving) = found;
-        self.judge_moved(leaving.iter()).await?;
         let read = || {
+            let (recorded, moved, leaving) = by_key(&group.id, &given, recorded, set.mode)?;
             let members = members(&group.id, &given, &recorded, &moved, &mut details);
             let unlisted = match set.mode {
                 Mode::Incremental => Vec::new(),
@@ -125,9 +122,11 @@ impl App {
                 outputs: set.outputs,
             });
             let outside = draft.outside();
-            Ok::<_, Rejection>((unlisted, draft, outside))
+            Ok::<_, Rejection>(((recorded, moved, leaving), unlisted, draft, outside))
         };
-        let (unlisted, draft, outside) = pool.run_here(is_quick, read).await??;
+        let (found, unlisted, draft, outside) = pool.run_here(is_quick, read).await??;
+        let (recorded, mut moved, leaving) = found;
+        self.judge_moved(leaving.iter()).await?;
         if outside.len() > OUTSIDE_MAX {
             let message = format!(
                 "{} resources outside of the set are referred to, and {OUTSIDE_MAX} may be. Use several sets.",
