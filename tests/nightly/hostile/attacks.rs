@@ -17,6 +17,9 @@ use super::{ACCOUNT, Over, SETTLING, is_over_within};
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a connection is held.
 const HELD: Duration = Duration::from_secs(12);
+/// What a slow reader takes of a reply at a time, and its pause.
+const SLOW_PIECE: usize = 4 << 10;
+const SLOW_PAUSE: Duration = Duration::from_millis(50);
 /// The last part of the address of hostile clients.
 const FROM: u8 = 2;
 const SLOW_READERS: usize = 200;
@@ -163,6 +166,44 @@ pub(super) struct Request {
 impl Request {
     /// Sends it from an address of loopback, the last part of which is given. Returns the status of the reply.
     pub(super) async fn send(&self, address: SocketAddr, from: u8) -> std::io::Result<String> {
+        let (mut stream, written) = self.begin(address, from).await?;
+        let mut reply = Vec::new();
+        let read = stream.read_to_end(&mut reply).await;
+        if reply.is_empty() {
+            written?;
+            read?;
+        }
+        Ok(status_of(&reply))
+    }
+
+    /// The same, by who takes the reply in small pieces, with a pause before each, for as long as a connection is held.
+    pub(super) async fn send_to_slow(
+        &self,
+        address: SocketAddr,
+        from: u8,
+    ) -> std::io::Result<String> {
+        let (mut stream, _) = self.begin(address, from).await?;
+        let mut reply = Vec::new();
+        let mut piece = vec![0; SLOW_PIECE];
+        let reading = async {
+            while let Ok(1..) = stream.read(&mut piece).await {
+                if reply.is_empty() {
+                    reply.extend_from_slice(&piece);
+                }
+                tokio::time::sleep(SLOW_PAUSE).await;
+            }
+        };
+        // Who is cut off has had the status.
+        timeout(HELD, reading).await.ok();
+        Ok(status_of(&reply))
+    }
+
+    /// Connects and writes it. Who is refused at once may find the connection closed, and the reply all the same.
+    async fn begin(
+        &self,
+        address: SocketAddr,
+        from: u8,
+    ) -> std::io::Result<(TcpStream, std::io::Result<()>)> {
         let Self { method, path, body } = self;
         let length = body.len();
         let head = format!(
@@ -170,19 +211,15 @@ impl Request {
         );
         let mut stream = connect(address, from).await?;
         stream.write_all(head.as_bytes()).await?;
-        // Who is refused at once may find the connection closed, and the reply all the same.
         let written = stream.write_all(body.as_bytes()).await;
-        let mut reply = Vec::new();
-        let read = stream.read_to_end(&mut reply).await;
-        if reply.is_empty() {
-            written?;
-            read?;
-        }
-        let status = reply
-            .get(9..12)
-            .and_then(|status| std::str::from_utf8(status).ok());
-        Ok(status.unwrap_or("a closed connection").to_owned())
+        Ok((stream, written))
     }
+}
+
+fn status_of(reply: &[u8]) -> String {
+    let status = reply.get(9..12);
+    let status = status.and_then(|status| std::str::from_utf8(status).ok());
+    status.unwrap_or("a closed connection").to_owned()
 }
 
 pub(super) fn collection(region: &str, resource_type: &str) -> String {

@@ -43,13 +43,18 @@ const PLANS: usize = 1_000;
 const FEW_PLANS: usize = 20;
 /// What must have got through, so that the server has had work: a validation that finds nothing or something, a what-if that would
 /// take too much, and what is read. Of the others a few do, or none.
-const AT_WORK: [(&str, &str); 5] = [
-    ("lists", "200"),
+const AT_WORK: [(&str, &str); 7] = [
+    (LISTS, "200"),
+    (LISTS_SLOWLY, "200"),
+    (SMALL_SETS, "200"),
     (TAGGED, "200"),
     (TAGGED, "400"),
     (EACH_TYPE, "400"),
     (OF_ONE_TEXT, "400"),
 ];
+const LISTS: &str = "lists";
+const LISTS_SLOWLY: &str = "lists, taken slowly";
+const SMALL_SETS: &str = "validate 400 tags";
 const TAGGED: &str = "validate 12,000 or 45,000 tags";
 const EACH_TYPE: &str = "validate each type";
 const OF_ONE_TEXT: &str = "what-if of one text";
@@ -101,21 +106,27 @@ fn noise(length: usize) -> Value {
     (0..length).map(|_| next()).collect::<String>().into()
 }
 
+/// The validation of a set of so many members, each with these tags.
+fn set_of_tagged(members: usize, tags: &[Value]) -> Request {
+    let member = |number| {
+        let properties = json!({"CidrBlock": "10.0.0.0/16", "Tags": tags});
+        json!({"alias": format!("t-{number}"), "type": "AWS.EC2/VPC", "properties": properties})
+    };
+    let members = (0..members).map(member);
+    post(format!("{GROUP}/:validate"), set(members.collect()))
+}
+
+fn forty_tags() -> Vec<Value> {
+    let tags = (0..40).map(|tag| json!({"Key": tag.to_string(), "Value": ""}));
+    tags.collect()
+}
+
 /// Members of so many tags, each with something wrong or with nothing.
 fn tagged() -> Vec<Request> {
-    let request = |members: usize, tags: &[Value]| {
-        let member = |number| {
-            let properties = json!({"CidrBlock": "10.0.0.0/16", "Tags": tags});
-            json!({"alias": format!("t-{number}"), "type": "AWS.EC2/VPC", "properties": properties})
-        };
-        let members = (0..members).map(member);
-        post(format!("{GROUP}/:validate"), set(members.collect()))
-    };
-    let right = (0..40).map(|tag| json!({"Key": tag.to_string(), "Value": ""}));
     let wrong = vec![json!({}); 90];
     vec![
-        request(300, &right.collect::<Vec<_>>()),
-        request(500, &wrong),
+        set_of_tagged(300, &forty_tags()),
+        set_of_tagged(500, &wrong),
     ]
 }
 
@@ -212,14 +223,17 @@ impl Readers {
         let plans = one("keep a plan", plan());
         let refactor = one("refactor", refactor());
         let types = (EACH_TYPE, Arc::new(types()));
-        let lists = ("lists", Arc::new(lists()));
+        let small = one(SMALL_SETS, set_of_tagged(10, &forty_tags()));
+        let lists = Arc::new(lists());
         let mut readers = JoinSet::new();
         for number in 0..READERS {
             let (what, requests) = match (number * 7) % 20 {
                 0 => refactor.clone(),
                 1..=4 => declared.clone(),
-                5..=6 => lists.clone(),
-                7..=10 => deployed.clone(),
+                5 => (LISTS, lists.clone()),
+                6 => (LISTS_SLOWLY, lists.clone()),
+                7..=9 => deployed.clone(),
+                10 => small.clone(),
                 11..=14 => tagged.clone(),
                 15..=16 => alternatives.clone(),
                 17..=18 => plans.clone(),
@@ -233,8 +247,13 @@ impl Readers {
                 let mut attacks = Attacks::default();
                 for at in (number..).step_by(7) {
                     let request = &requests[at % requests.len()];
-                    let sent = timeout(PATIENCE, request.send(address, from)).await;
-                    let status = sent.ok().and_then(Result::ok);
+                    let sent = async {
+                        match what {
+                            LISTS_SLOWLY => request.send_to_slow(address, from).await,
+                            _ => request.send(address, from).await,
+                        }
+                    };
+                    let status = timeout(PATIENCE, sent).await.ok().and_then(Result::ok);
                     let outcome = status.unwrap_or_else(|| "no reply".to_owned());
                     attacks.note(what, outcome);
                     // Who is refused does not wait as long as told.
