@@ -21,6 +21,7 @@ mod log;
 mod notes;
 mod observed;
 mod place;
+mod record;
 mod reply;
 mod store_kind;
 mod stores;

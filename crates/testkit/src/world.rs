@@ -30,6 +30,7 @@ use crate::crashes::{Crashes, Mishap, Passer};
 use crate::log::Log;
 use crate::notes::Notes;
 use crate::place::{ACCOUNT, REGION};
+use crate::record::Recorded;
 use crate::{ManualClock, Reply, StoreKind, broker};
 
 /// The initial resource group of every world.
@@ -149,8 +150,12 @@ impl World {
 
     /// Sends a request without stepping the engine, as on a server whose workers are all busy.
     pub async fn send(&self, request: Request<Body>) -> Reply {
+        let (recorded, request) = Recorded::of(request).await;
         let response = self.answered(request).await;
         let reply = Reply::read(response).await;
+        if let Some(recorded) = recorded {
+            recorded.replied(&reply);
+        }
         self.notes.note(&reply);
         // What a test counts does not depend on the time at which it is recorded.
         self.auditor.flush().await;
