@@ -4,8 +4,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::pointer::PointerBuf;
+use memchr::memmem;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use crate::pointer::PointerBuf;
 
 /// What is wrong with such a name, as a message says it behind the place.
 pub const PRIVATE_NAME: &str =
@@ -33,11 +35,8 @@ pub fn private_name(text: &[u8]) -> Option<String> {
 
 /// Returns whether a text has the letters of such a name, or escapes some letter. Few have.
 fn may_have_one(text: &[u8]) -> bool {
-    let letters = b"serde_json";
-    let starts = |at: usize, what: &[u8]| text[at..].starts_with(what);
-    text.iter().enumerate().any(|(at, byte)| {
-        *byte == b's' && starts(at, letters) || *byte == b'\\' && starts(at, b"\\u")
-    })
+    let mut signs = [&b"serde_json"[..], b"\\u"].into_iter();
+    signs.any(|sign| memmem::find(text, sign).is_some())
 }
 
 /// Visits all names of a document.
