@@ -11,6 +11,7 @@
 mod accept;
 mod addresses;
 mod arm_resources;
+mod aside;
 mod audit_events;
 mod busy;
 mod connections;

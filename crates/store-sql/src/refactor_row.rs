@@ -3,22 +3,17 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use tokio::sync::Semaphore;
 use ucp_model::{
     GroupId, Refactor, RefactorContent, RefactorEvent, RefactorId, RefactorStatus, Timestamp,
 };
 use ucp_store::{Brought, Error, REFACTORS_MAX, refactor_place};
 
+use crate::aside::read_aside;
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
 use crate::json::{corrupt, from_json, parsed, to_json};
 
 /// When a record may be removed that stays.
 const NEVER: i64 = i64::MAX;
-/// What is shorter is read at once.
-const QUICK_BYTES: usize = 64 << 10;
-
-/// The turn of who reads a longer one.
-static READING_LONG: Semaphore = Semaphore::const_new(1);
 
 /// The columns of a [`Refactor`].
 macro_rules! columns {
@@ -70,7 +65,7 @@ statements! {
 /// Returns the record, outside a transaction.
 pub(crate) async fn get(database: &Database, id: RefactorId) -> Result<Option<Refactor>, Error> {
     let rows = database.read(GET, values![id.to_string()]).await?;
-    Ok(read_aside(rows).await?.pop())
+    Ok(read_all(rows).await?.pop())
 }
 
 /// Returns up to `limit` records of a plane, or of a group there, latest first.
@@ -97,7 +92,7 @@ pub(crate) async fn list(
             database.read(LIST, values).await?
         }
     };
-    let mut listed = read_aside(rows).await?;
+    let mut listed = read_all(rows).await?;
     listed.sort_unstable_by_key(|refactor| Reverse(refactor_place(refactor)));
     Ok(listed)
 }
@@ -200,7 +195,7 @@ pub(crate) async fn lock(
     id: RefactorId,
 ) -> Result<Option<Refactor>, Abort> {
     let row = transaction.fetch_optional(LOCK, values![id.to_string()]);
-    Ok(read_aside(row.await?.into_iter().collect()).await?.pop())
+    Ok(read_all(row.await?.into_iter().collect()).await?.pop())
 }
 
 /// Writes what has come of a refactor, over its record.
@@ -243,25 +238,8 @@ fn brought_at(refactor: &Refactor) -> Option<i64> {
     brings_events.then(|| refactor.changed_at.as_millis())
 }
 
-/// Reads records, by a thread that keeps nobody else waiting if one of them is long. Long ones are read one after the other, so
-/// that however many are asked for, they take one core.
-async fn read_aside(rows: Vec<Row>) -> Result<Vec<Refactor>, Error> {
-    let is_long = |row: &Row| {
-        let content: Result<&str, Error> = row.get("content");
-        content.is_ok_and(|content| content.len() > QUICK_BYTES)
-    };
-    if !rows.iter().any(is_long) {
-        return rows.iter().map(read).collect();
-    }
-    let turn = READING_LONG.acquire().await;
-    let read = tokio::task::spawn_blocking(move || {
-        let _until_the_end = turn;
-        rows.iter().map(read).collect()
-    });
-    match read.await {
-        Ok(records) => records,
-        Err(error) => corrupt(format!("a record of a refactor cannot be read: {error}")),
-    }
+async fn read_all(rows: Vec<Row>) -> Result<Vec<Refactor>, Error> {
+    read_aside(rows, &["content"], read).await
 }
 
 fn read(row: &Row) -> Result<Refactor, Error> {

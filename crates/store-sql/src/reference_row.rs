@@ -9,6 +9,7 @@ use ucp_model::{
 use ucp_store::rules::Others;
 use ucp_store::{Basis, Cipher, Error, KeyRange, Limit, OwnedPlace, Page, SealedPlace};
 
+use crate::aside::read_aside;
 use crate::busy::{ended_last_on, live_on};
 use crate::database::{Abort, Database, Row, Transaction, Value, page, statements, values};
 use crate::json::{corrupt, count, from_json, parsed, to_json};
@@ -129,8 +130,7 @@ pub(crate) async fn list(
     let bytes = rows.iter().map(|row| row.get::<i64>("bytes_until"));
     let bytes: Result<Vec<i64>, Error> = bytes.collect();
     let bytes = bytes?.into_iter().max().unwrap_or_default();
-    let items: Result<Vec<Reference>, Error> = rows.iter().map(read).collect();
-    let mut items = items?;
+    let mut items = read_all(rows).await?;
     // No order is promised of what is chosen from an ordered list.
     items.sort_by_cached_key(|reference| reference.id.key());
     Ok(Page {
@@ -167,7 +167,7 @@ pub(crate) async fn list_of_instance(
 ) -> Result<Vec<Reference>, Error> {
     let KeyRange { start, end } = KeyRange::of_instance(group, instance);
     let rows = database.read(OF_INSTANCE, values![start, end]).await?;
-    rows.iter().map(read).collect()
+    read_all(rows).await
 }
 
 /// Returns the ids of the references of a service instance and of its bindings, within a transaction.
@@ -383,7 +383,7 @@ pub(crate) async fn list_to(
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let values = values![to_json(&targets)?, limit];
     let rows = database.read(LIST_TO, values).await?;
-    rows.iter().map(read).collect()
+    read_all(rows).await
 }
 
 /// Makes a reference the owner of its resource, over the revision before. [`Error::PreconditionFailed`] if it is another one, or
@@ -444,6 +444,10 @@ fn observed(cipher: &dyn Cipher, reference: &Reference) -> Result<Option<String>
     observed
         .map(|observed| seal(cipher, &place, observed))
         .transpose()
+}
+
+async fn read_all(rows: Vec<Row>) -> Result<Vec<Reference>, Error> {
+    read_aside(rows, &["baseline", "observed"], read).await
 }
 
 pub(crate) fn read(row: &Row) -> Result<Reference, Error> {
