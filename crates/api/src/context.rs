@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::header::{LOCATION, RETRY_AFTER};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::{AppendHeaders, IntoResponse, IntoResponseParts, Response};
-use axum::{Extension, Json};
 use serde::Serialize;
 use serde_json::json;
 use tokio::time::Instant;
@@ -25,6 +25,7 @@ use crate::noted::{CameOf, Noted, RequestId};
 use crate::origin::BaseUrl;
 use crate::polling_paths::PollingPaths;
 use crate::problem::{Problem, RefusalCode};
+use crate::replies::Json;
 use crate::rights::named;
 use crate::routes::health;
 use crate::state::Api;

@@ -35,6 +35,7 @@ mod precondition;
 mod problem;
 mod query;
 mod rated;
+mod replies;
 mod rights;
 mod router;
 mod routes;

@@ -1,6 +1,5 @@
 //! `If-Match` and `If-None-Match` (RFC 9110, section 13.1), and the `ETag` header.
 
-use axum::Json;
 use axum::extract::FromRequestParts;
 use axum::http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
 use axum::http::request::Parts;
@@ -12,6 +11,7 @@ use ucp_model::ETag;
 use utoipa::IntoParams;
 
 use crate::problem::Problem;
+use crate::replies::Json;
 
 /// Preconditions of the request.
 #[derive(IntoParams)]

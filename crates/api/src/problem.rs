@@ -1,6 +1,5 @@
 //! The only place where a failure becomes a status and an ARM error body.
 
-use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::http::header::{ALLOW, CONTENT_LENGTH, RETRY_AFTER};
 use axum::http::{HeaderValue, StatusCode};
@@ -13,6 +12,7 @@ use ucp_model::{Detail, ErrorCode, Failure, Fault, FaultClass, Operation, Operat
 use crate::error_code::status_of;
 use crate::origin::BaseUrl;
 use crate::polling_paths::PollingPaths;
+use crate::replies::Json;
 use crate::segments::Unreadable;
 use crate::wire::ErrorResponse;
 

@@ -54,6 +54,14 @@ pub struct CpuPool {
     shares: Arc<Shares>,
 }
 
+/// Does work that may take long, without a turn. The thread leaves what else it has to do to another one meanwhile, if it has one.
+pub fn in_place<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::current().runtime_flavor() {
+        RuntimeFlavor::MultiThread => block_in_place(work),
+        _ => work(),
+    }
+}
+
 /// Why work is not done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Undone {
@@ -134,11 +142,7 @@ impl CpuPool {
             return Ok(work());
         };
         let _turn = self.turn(turns).await?;
-        Ok(match Handle::current().runtime_flavor() {
-            RuntimeFlavor::MultiThread => block_in_place(work),
-            // It has no other thread.
-            _ => work(),
-        })
+        Ok(in_place(work))
     }
 
     /// Waits for a turn. The caller's own comes first, so that what waits for it is in nobody's way.

@@ -1,6 +1,5 @@
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use ucp_app::AuditFilter;
 use utoipa_axum::router::OpenApiRouter;
@@ -11,6 +10,7 @@ use crate::context::RequestContext;
 use crate::path::{AwsPlanePath, RadiusPlanePath};
 use crate::problem::Problem;
 use crate::query::Page;
+use crate::replies::Json;
 use crate::router::router;
 use crate::state::Api;
 use crate::wire::{AuditEventList, List};

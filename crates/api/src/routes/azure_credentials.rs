@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::http::StatusCode;
 use ucp_model::{ErrorCode, Failure, excerpt};
 use utoipa_axum::router::OpenApiRouter;
@@ -11,6 +10,7 @@ use utoipa_axum::routes;
 use crate::path::{AzureCredentialPath, AzureCredentialsPath};
 use crate::problem::Problem;
 use crate::query::ApiVersion;
+use crate::replies::Json;
 use crate::router::router;
 use crate::state::Api;
 use crate::wire::{CredentialList, ErrorResponse, List};

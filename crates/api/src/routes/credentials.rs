@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::{Extension, Json};
 use ucp_model::Credential;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -13,6 +13,7 @@ use crate::path::{AwsPlanePath, CredentialPath};
 use crate::precondition::{Conditions, Tagged};
 use crate::problem::Problem;
 use crate::query::{ApiVersion, Page};
+use crate::replies::Json;
 use crate::router::{router, single};
 use crate::state::Api;
 use crate::validation::Payload;

@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
+use axum::Router;
 use axum::routing::get;
-use axum::{Json, Router};
 use serde_json::{Value, json};
 
 use crate::path_base::PathBase;
+use crate::replies::Json;
 use crate::state::Api;
 
 /// The discovery routes; none without a path base. `/openapi/v2` and `/openapi/v3` are served at the root.

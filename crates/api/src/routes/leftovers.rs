@@ -1,6 +1,5 @@
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use ucp_model::{LeftoverId, Register};
@@ -11,6 +10,7 @@ use crate::context::RequestContext;
 use crate::path::{AwsResourceProvidersPath, GroupPath, LeftoverPath, RegionLeftoverPath};
 use crate::problem::Problem;
 use crate::query::Page;
+use crate::replies::Json;
 use crate::router::{router, single};
 use crate::state::Api;
 use crate::wire::{ErrorResponse, LeftoverBody, LeftoverList, List};

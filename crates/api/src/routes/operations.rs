@@ -1,7 +1,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
@@ -17,6 +16,7 @@ use crate::path::{GroupPath, OperationPath, PlaneOperationPath};
 use crate::polling_paths::PollingPaths;
 use crate::problem::Problem;
 use crate::query::{Moment, OperationFilter, Page};
+use crate::replies::Json;
 use crate::router::router;
 use crate::state::Api;
 use crate::wire::{

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::{Extension, Json};
 use ucp_model::{ErrorCode, Failure, Plane, PlaneKind, excerpt};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -13,6 +13,7 @@ use crate::path::{PlanePath, PlaneTypePath, RadiusPlanePath, ResourceProviderPat
 use crate::precondition::{Conditions, Tagged};
 use crate::problem::Problem;
 use crate::query::{ApiVersion, Page};
+use crate::replies::Json;
 use crate::router::{router, single};
 use crate::state::Api;
 use crate::validation::Payload;

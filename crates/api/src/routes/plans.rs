@@ -1,6 +1,5 @@
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use ucp_model::{PlanId, ReviewVerdict, excerpt};
 use utoipa_axum::router::OpenApiRouter;
@@ -10,6 +9,7 @@ use crate::context::RequestContext;
 use crate::json::JsonObject;
 use crate::path::PlanPath;
 use crate::problem::Problem;
+use crate::replies::Json;
 use crate::router::router;
 use crate::state::Api;
 use crate::wire::{ErrorResponse, PlanBody, PlanReviewRequest};

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use ucp_model::{TrackRecord, TypeName};
 use utoipa_axum::router::OpenApiRouter;
@@ -12,6 +11,7 @@ use crate::context::RequestContext;
 use crate::path::{AwsPlanePath, PredictionPath};
 use crate::problem::Problem;
 use crate::query::Page;
+use crate::replies::Json;
 use crate::router::router;
 use crate::state::Api;
 use crate::wire::{ErrorResponse, List, PredictionBody, PredictionList};

@@ -1,6 +1,5 @@
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{StatusCode, Uri};
@@ -18,6 +17,7 @@ use crate::path::{GroupPath, RadiusPlanePath, RefactorPath};
 use crate::problem::Problem;
 use crate::query::{GroupQuery, Moment, Page};
 use crate::rated;
+use crate::replies::Json;
 use crate::router::router;
 use crate::state::Api;
 use crate::wire::{ErrorResponse, List, RefactorBody, RefactorList, RefactorRequest, SeenRefactor};

@@ -1,6 +1,5 @@
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -14,6 +13,7 @@ use crate::path::{ReferencePath, ReferencesPath};
 use crate::polling_paths::PollingPaths;
 use crate::problem::Problem;
 use crate::query::{Page, PlanQuery};
+use crate::replies::Json;
 use crate::router::{router, single};
 use crate::state::Api;
 use crate::wire::{

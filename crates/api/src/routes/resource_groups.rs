@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
 use ucp_app::{DeleteGroupOutcome, Precondition, Written};
 use ucp_model::operation::OnShared;
 use ucp_model::{GroupId, ResourceGroup, Warning};
@@ -19,6 +19,7 @@ use crate::precondition::{Conditions, Tagged};
 use crate::problem::Problem;
 use crate::query::{ApiVersion, Page};
 use crate::rated;
+use crate::replies::Json;
 use crate::router::{router, single};
 use crate::state::Api;
 use crate::validation::Payload;

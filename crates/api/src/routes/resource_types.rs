@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -11,6 +10,7 @@ use crate::context::RequestContext;
 use crate::path::{AwsResourceProviderPath, AwsResourceProvidersPath, CollectionPath};
 use crate::problem::Problem;
 use crate::query::Page;
+use crate::replies::Json;
 use crate::router::router;
 use crate::state::Api;
 use crate::wire::{

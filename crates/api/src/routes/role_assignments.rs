@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
 use ucp_access::GrantChange;
 use ucp_app::{PutRoleAssignment, RoleAssignment, RoleAssignmentPut};
 use utoipa_axum::router::OpenApiRouter;
@@ -15,6 +15,7 @@ use crate::path::{RadiusPlanePath, RoleAssignmentPath};
 use crate::precondition::{Conditions, Tagged};
 use crate::problem::Problem;
 use crate::query::{ApiVersion, Page};
+use crate::replies::Json;
 use crate::router::{router, single};
 use crate::state::Api;
 use crate::validation::Payload;

@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
 use ucp_app::ApplyOutcome;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -15,6 +15,7 @@ use crate::noted::CameOf;
 use crate::path::GroupPath;
 use crate::problem::Problem;
 use crate::rated;
+use crate::replies::Json;
 use crate::router::router;
 use crate::state::Api;
 use crate::wire::{

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::replies::Json;
 use crate::router::router;
 use crate::state::{Api, Version};
 

@@ -1,6 +1,5 @@
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -15,6 +14,7 @@ use crate::json::JsonObject;
 use crate::members;
 use crate::path::CollectionPath;
 use crate::problem::Problem;
+use crate::replies::Json;
 use crate::router::router;
 use crate::state::Api;
 use crate::wire::{

@@ -1,6 +1,5 @@
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -15,6 +14,7 @@ use crate::members;
 use crate::path::{CollectionPath, ResourcePath};
 use crate::problem::Problem;
 use crate::query::{AwsPage, PlanQuery};
+use crate::replies::Json;
 use crate::router::{router, single};
 use crate::state::Api;
 use crate::wire::{

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
 use ucp_app::{DeleteOutcome, DeleteResource, PutResource};
 
 use ucp_model::Target;
@@ -12,6 +12,7 @@ use ucp_model::Target;
 use crate::context::RequestContext;
 use crate::noted::CameOf;
 use crate::problem::Problem;
+use crate::replies::Json;
 use crate::state::Api;
 use crate::wire::AwsResource;
 
