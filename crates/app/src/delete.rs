@@ -227,6 +227,7 @@ impl App {
             Outlook::Nothing(_) | Outlook::Open | Outlook::Stale => None,
         };
         let look = change.and_then(|change| change.look);
+        let look = look.map(|look| self.sealed_look(&new, look)).transpose()?;
         let Some(accepted) = self.accept(new, None, look, caller).await? else {
             return Ok(DeleteOutcome::AlreadyGone);
         };

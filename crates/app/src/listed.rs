@@ -1,4 +1,6 @@
 use serde::Serialize;
+use serde_json::Value;
+use ucp_cpu_pool::in_place;
 use ucp_model::{ArmResource, json};
 use ucp_store::Limit;
 
@@ -6,6 +8,8 @@ use crate::{Rejection, Room};
 
 /// How many things are looked up one by one for a page.
 const LOOKED_UP: usize = 50;
+/// What is shorter is measured at once.
+const QUICK_BYTES: usize = 64 << 10;
 
 /// A page of a list.
 #[derive(Clone, Debug)]
@@ -167,6 +171,14 @@ impl<T> Filling<T> {
             has_more: self.has_more,
             resumes_after: None,
         }
+    }
+}
+
+/// Returns how many bytes an item has as JSON, by a thread that keeps nobody else waiting if that `may_be_long` of it is.
+pub(crate) fn measured(item: &impl Serialize, may_be_long: Option<&Value>) -> usize {
+    match may_be_long.is_some_and(|value| json::extent(value).0 > QUICK_BYTES) {
+        true => in_place(|| json::length(item)),
+        false => json::length(item),
     }
 }
 

@@ -65,7 +65,7 @@ pub(crate) struct Change {
     /// What the caller should know.
     pub(crate) warnings: Vec<Warning>,
     /// What the worker need not read again, with what it was judged with.
-    pub(crate) look: Option<NewLook>,
+    pub(crate) look: Option<(Seen, Basis)>,
 }
 
 /// What accepting an operation would record.
@@ -485,10 +485,7 @@ impl App {
                 work: operation.work,
                 live,
                 warnings,
-                look: match seen {
-                    Some(seen) => Some(self.sealed_look(new, &seen, claim.basis)?),
-                    None => None,
-                },
+                look: seen.map(|seen| (seen, claim.basis)),
             }))),
             Next::Finish { .. } | Next::Move { .. } | Next::Keep => Ok(Outlook::Open),
         }
@@ -496,13 +493,13 @@ impl App {
 }
 
 impl App {
-    fn sealed_look(
+    /// Returns a look as it is accepted with an operation.
+    pub(crate) fn sealed_look(
         &self,
         new: &NewOperation,
-        seen: &Seen,
-        basis: Basis,
+        (seen, basis): (Seen, Basis),
     ) -> Result<NewLook, Rejection> {
-        let text = serde_json::to_vec(seen).map_err(|error| Rejection::Internal(error.into()))?;
+        let text = serde_json::to_vec(&seen).map_err(|error| Rejection::Internal(error.into()))?;
         let place = AssociatedData::Look(new.id);
         let entropy = self.parts.entropy.as_ref();
         let sealed = self.parts.keys.sealing.seal(place, &text, entropy);

@@ -2,10 +2,10 @@ use std::collections::BTreeMap;
 
 use ucp_model::operation::ResourceWork;
 use ucp_model::operation::group::MemberState;
-use ucp_model::{ErrorCode, Failure, GroupId, Operation, OperationId, Timestamp, json};
+use ucp_model::{ErrorCode, Failure, GroupId, Operation, OperationId, Timestamp};
 use ucp_store::{OperationPage, Status};
 
-use crate::listed::{Filling, USUAL};
+use crate::listed::{Filling, USUAL, measured};
 use crate::refusal::{no_such_group, no_such_operation, operation_not_found};
 use crate::{App, Caller, Listed, Rejection};
 
@@ -126,7 +126,9 @@ impl App {
             after = page.last().map(ucp_store::place).or(after);
             for operation in page.into_iter().filter(|it| caller.reads_operation(it)) {
                 let operation = self.veiled(operation).await?;
-                let bytes = json::length(&operation.work);
+                let work = operation.work.resource();
+                let result = work.and_then(|work| work.result.as_ref());
+                let bytes = measured(&operation.work, result);
                 if !shown.add(operation, bytes) {
                     let next = shown.last().map(ucp_store::place);
                     return Ok((shown.listed(), next));

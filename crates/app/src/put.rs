@@ -212,6 +212,7 @@ impl App {
             Prospect::Seen(Outlook::Open) => None,
         };
         let look = change.as_mut().and_then(|change| change.look.take());
+        let look = look.map(|look| self.sealed_look(&new, look)).transpose()?;
         let accepted = Box::pin(self.accept_put(new, &text, look, caller)).await;
         let accepted = match &change {
             Some(_) => accepted?,

@@ -1,10 +1,8 @@
 use ucp_access::Right;
-use ucp_model::{
-    ErrorCode, Failure, GroupId, Reference, ReferenceId, ResourceGroup, TypeName, json,
-};
+use ucp_model::{ErrorCode, Failure, GroupId, Reference, ReferenceId, ResourceGroup, TypeName};
 use ucp_store::ReferenceUpdate;
 
-use crate::listed::{Filling, USUAL};
+use crate::listed::{Filling, USUAL, measured};
 use crate::refusal::group_not_found;
 use crate::{App, Caller, Listed, Rejection, Room};
 
@@ -56,7 +54,8 @@ impl App {
             };
             for reference in read.items {
                 let reference = self.veiled_reference(reference).await?;
-                let bytes = json::length(&reference.observed);
+                let shown = &reference.observed;
+                let bytes = measured(shown, shown.as_ref());
                 if !page.add(reference, bytes) {
                     return Ok(page.listed());
                 }
