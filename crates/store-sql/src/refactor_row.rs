@@ -8,12 +8,14 @@ use ucp_model::{
 };
 use ucp_store::{Brought, Error, REFACTORS_MAX, refactor_place};
 
-use crate::aside::read_aside;
+use crate::aside::{read_aside, read_aside_at_once};
 use crate::database::{Abort, Database, Row, Transaction, statements, values};
 use crate::json::{corrupt, from_json, parsed, to_json};
 
 /// When a record may be removed that stays.
 const NEVER: i64 = i64::MAX;
+/// The columns that may be long.
+const LONG: &[&str] = &["content", "events"];
 
 /// The columns of a [`Refactor`].
 macro_rules! columns {
@@ -195,7 +197,8 @@ pub(crate) async fn lock(
     id: RefactorId,
 ) -> Result<Option<Refactor>, Abort> {
     let row = transaction.fetch_optional(LOCK, values![id.to_string()]);
-    Ok(read_all(row.await?.into_iter().collect()).await?.pop())
+    let rows = row.await?.into_iter().collect();
+    Ok(read_aside_at_once(rows, LONG, read).await?.pop())
 }
 
 /// Writes what has come of a refactor, over its record.
@@ -239,7 +242,7 @@ fn brought_at(refactor: &Refactor) -> Option<i64> {
 }
 
 async fn read_all(rows: Vec<Row>) -> Result<Vec<Refactor>, Error> {
-    read_aside(rows, &["content"], read).await
+    read_aside(rows, LONG, read).await
 }
 
 fn read(row: &Row) -> Result<Refactor, Error> {

@@ -39,6 +39,7 @@ fn run(commands: &str, server: &str) {
     let run = Command::new("sh")
         .args(["-c", &commands])
         .env("UCP_SERVER", server)
+        .env_remove("UCP_TOKEN")
         .output();
     let ended = run.expect("a shell");
     assert!(ended.status.success(), "{commands}: {ended:?}");
