@@ -285,8 +285,8 @@ const SHOWN: &[(&str, Shown)] = &[
     (
         "set-judgement",
         By(
-            "crates/app/src/sets/drafts.rs",
-            "a_set_takes_only_so_many_checks",
+            "crates/app/src/changes/drafts.rs",
+            "a_change_takes_only_so_many_checks",
         ),
     ),
     (

@@ -5,6 +5,7 @@ use ucp_refactor::RESOURCES_MAX;
 use ucp_schema::MAX_DECLARED_CHARS;
 use ucp_store::{BINDINGS_MAX, REFACTORS_MAX};
 
+use crate::changes::SET_CHECKS_MAX;
 use crate::group_operations::{ITEMS_MAX, TYPES_MAX};
 use crate::kept_plans::{PLAN_LIFETIMES, READERS_PLAN_LIFETIME};
 use crate::known_assignments::{FRESH, GRACE};
@@ -12,7 +13,7 @@ use crate::listed::PAGE_MAX_BYTES;
 use crate::looking::LOOKING_TIME;
 use crate::quotas::SCOPE_MAX;
 use crate::refactors::{self, DEPLOYED_MAX_BYTES};
-use crate::sets::{SET_CHECKS_MAX, SHOWN_MAX_BYTES, UNLISTED_MAX};
+use crate::sets::{SHOWN_MAX_BYTES, UNLISTED_MAX};
 
 /// What happens to the plans of a caller who asks for more.
 const MAKE_ROOM: &str = "Those go that were asked for first. Who is not authenticated gets 429 [`QuotaExceeded`](errors/QuotaExceeded.md) instead, until some have expired.";

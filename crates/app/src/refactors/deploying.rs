@@ -5,32 +5,30 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use ucp_access::Right;
-use ucp_model::operation::OnShared;
-use ucp_model::operation::group::{
-    Application, ApplyMember, Deployment, MemberGoal, OnFailure, Task,
-};
+use ucp_model::operation::group::{ApplyMember, Deployment, OnFailure};
 use ucp_model::{
     Detail, ErrorCode, Failure, GroupId, RefactorContent, RefactorId, ReferenceId, ResourceGroup,
-    Scope,
 };
 use ucp_schema::ResourceSchema;
-use ucp_set::{Declarations, DeclaredMember, MEMBERS_MAX, REFERENCES_MAX, objection, visit};
+use ucp_set::{DeclaredMember, MEMBERS_MAX, REFERENCES_MAX, objection, visit};
 use ucp_store::NewOperation;
 
 use super::found::{FoundGroup, FoundPut, Tracked, as_made};
 use super::in_words;
-use crate::declaring::judge_for_type;
+use crate::changes::{Change, Goal, Left, Member, Reason, applied};
 use crate::sets::{placed, refused_elsewhere};
 use crate::{App, Caller, Rejection};
 
 const INVALID: &str = "What changes cannot be put. Nothing has moved, and nothing was sent. Correct what the details name.";
+/// So many puts are quick to judge if each of them is.
+const QUICK_PUTS: usize = 8;
 /// How many references a message names.
 const SHOWN: usize = 10;
 
 /// The puts of a refactor with which nothing is wrong, as far as that can be told without AWS.
 pub(super) struct JudgedPuts {
     members: Vec<ApplyMember>,
-    declarations: Vec<Option<DeclaredMember>>,
+    declared: Vec<Option<DeclaredMember>>,
     /// What they refer to that nothing will be at.
     unmet: Vec<(String, ReferenceId)>,
     /// What each updates, by its new address, with its place.
@@ -67,10 +65,22 @@ impl App {
             .iter()
             .map(|it| (it.reference.key(), Arc::clone(&it.schema)))
             .collect();
-        let mut details = Vec::new();
+        let is_quick = puts.len() <= QUICK_PUTS && puts.iter().all(FoundPut::is_quick);
+        let judge = || self.judged_in_turn(puts, &groups, &schemas, caller);
+        self.parts.pool.run_here(is_quick, judge).await?
+    }
+
+    fn judged_in_turn(
+        &self,
+        puts: Vec<FoundPut>,
+        groups: &HashMap<String, ResourceGroup>,
+        schemas: &HashMap<String, Arc<ResourceSchema>>,
+        caller: &Caller,
+    ) -> Result<JudgedPuts, Rejection> {
+        let (mut left, mut details) = (Left::of(&caller.room), Vec::new());
         let mut judged = JudgedPuts {
             members: Vec::with_capacity(puts.len()),
-            declarations: Vec::with_capacity(puts.len()),
+            declared: Vec::with_capacity(puts.len()),
             unmet: Vec::new(),
             updates: HashMap::new(),
             creates: HashMap::new(),
@@ -80,62 +90,42 @@ impl App {
             for Tracked { id, scope, .. } in &it.stays {
                 caller.judge_type(Right::Read, scope, &id.type_name, "read")?;
             }
-            self.judge_links(&it, &schemas, &mut details);
+            self.judge_links(&it, schemas, &mut details);
             details.extend(judge_identifier(&it));
             let group = groups.get(&it.reference.group.key());
             let group =
                 group.ok_or_else(|| Rejection::Internal("a named group was lost".into()))?;
-            match self.judge_put(&it, group).await {
-                Ok(()) => {}
+            let has_reference = it.updates.is_some();
+            match self.judged_draft(&it.put, &it.schema, group, has_reference, &mut left) {
+                Ok(_) => {}
                 Err(Rejection::Invalid(failure) | Rejection::TooLarge(failure)) => {
                     details.extend(placed(&it.place, failure));
                 }
                 Err(refused) => return Err(refused),
             }
-            let FoundPut {
-                put,
-                unmet,
-                updates,
-                place,
-                ..
-            } = it;
-            match updates {
+            let key = it.reference.key();
+            match it.updates {
                 Some(reference) => {
-                    let key = it.reference.key();
-                    judged.updates.insert(key, (place, reference));
+                    judged.updates.insert(key, (it.place, reference));
                 }
                 None => *judged.creates.entry(it.reference.group.key()).or_default() += 1,
             }
-            judged.members.push(ApplyMember {
-                moved_from: None,
-                on_shared: OnShared::default(),
+            judged
+                .declared
+                .push(Some(self.declared_put(&it.put, group)));
+            let scope = it.put.scope.clone();
+            let member = Member {
                 symbolic_name: in_words(&it.reference),
-                reference: it.reference,
-                scope: put.scope.clone(),
-                goal: MemberGoal::Put(put.options),
                 depends_on: it.needs,
-                is_unchanged: false,
-                is_compared: false,
-                is_declared: false,
-            });
-            judged.declarations.push(Some(DeclaredMember {
-                default_tags: self.default_tags(&put, Some(group)),
-                properties: put.properties,
-            }));
-            judged.unmet.extend(unmet);
+                ..Member::new(it.reference, scope, Goal::Put(it.put))
+            };
+            judged.members.push(applied(&member, false));
+            judged.unmet.extend(it.unmet);
         }
         match details.is_empty() {
             true => Ok(judged),
             false => Err(invalid(details)),
         }
-    }
-
-    async fn judge_put(&self, it: &FoundPut, group: &ResourceGroup) -> Result<(), Rejection> {
-        let FoundPut { put, schema, .. } = it;
-        judge_for_type(&put.properties, &put.tags, schema)?;
-        let has_reference = it.updates.is_some();
-        self.judge_draft(put, schema, group, has_reference).await?;
-        Ok(())
     }
 
     /// Notes references to properties that the type of their target has not, or that nobody can read.
@@ -182,7 +172,7 @@ impl App {
     ) -> Result<Option<NewOperation>, Rejection> {
         let JudgedPuts {
             members,
-            declarations,
+            declared,
             unmet,
             updates,
             creates,
@@ -198,41 +188,31 @@ impl App {
             let type_name = &member.reference.type_name;
             caller.judge_type(Right::Write, &member.scope, type_name, "write")?;
         }
-        let scopes: BTreeSet<&Scope> = members.iter().map(|member| &member.scope).collect();
-        for scope in scopes {
-            self.parts.accounts.verify(scope).await?;
-        }
         let groups = members.iter().map(|member| &member.reference.group);
         let groups: BTreeMap<String, &GroupId> = groups.map(|it| (it.key(), it)).collect();
         let arrivals = arrivals(content);
-        for (key, group) in groups {
-            let more = creates.get(&key).copied().unwrap_or_default();
-            let more = more.saturating_add_signed(arrivals.get(&key).copied().unwrap_or_default());
-            self.admit_set(group, &caller.name, more).await?;
-        }
+        let more = groups.iter().map(|(key, group)| {
+            let made = creates.get(key).copied().unwrap_or_default();
+            let arrived = arrivals.get(key).copied().unwrap_or_default();
+            (*group, made.saturating_add_signed(arrived))
+        });
+        let scopes = members.iter().map(|member| &member.scope);
+        self.admit_members(scopes, more.collect::<Vec<_>>(), caller)
+            .await?;
         // Others are put since they refer to what changes, which is perhaps nothing.
         let changed = content.changes.update.iter();
         let changed = changed.filter_map(|id| updates.get(&id.key()));
         self.refuse_protected(&changed.collect::<Vec<_>>()).await?;
-        let application = Application {
-            members,
-            has_outputs: false,
-            plan: None,
+        let reason = Reason {
             deployment: Some(Box::new(Deployment {
                 refactor,
                 groups: content.named.clone(),
                 on_failure,
             })),
-            order: None,
+            ..Reason::default()
         };
-        let declarations = Declarations {
-            members: declarations,
-            outputs: Map::new(),
-            pinned: BTreeMap::new(),
-        };
-        let mut new = self.new_group_operation(&group, Task::Apply(application), caller);
-        self.declare(&mut new, &declarations)?;
-        Ok(Some(new))
+        let change = Change::of(members, declared, Map::new(), reason);
+        self.new_change(&group, change, caller).map(Some)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde_json::Value;
 use ucp_model::{
     GroupId, Identifier, NewResourceGroup, Reference, ReferenceId, ResourceGroup, Scope, Target,
 };
@@ -63,6 +64,14 @@ pub(super) struct FoundPut {
     pub(super) needs: Vec<usize>,
     /// What it refers to that nothing will be at, with the place of the reference.
     pub(super) unmet: Vec<(String, ReferenceId)>,
+}
+
+impl FoundPut {
+    /// Returns whether its declaration is judged in so little time that it needs no turn.
+    pub(super) fn is_quick(&self) -> bool {
+        let properties = Value::Object(self.put.properties.clone());
+        self.schema.is_quick_for([&properties])
+    }
 }
 
 /// Returns a group that does not exist yet, as far as the default tags of a put in it are concerned.

@@ -3,21 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
-use ucp_model::operation::group::{Application, ApplyMember, MemberGoal, Task};
+use ucp_model::operation::group::ApplyMember;
 use ucp_model::operation::{AdoptionPolicy, OnShared, Options, ReplacementPolicy};
 use ucp_model::{
     ChangeKind, GroupBody, GroupId, InstanceId, OperationId, Order, Reference, ReferenceId,
     ResourceGroup, ServiceBinding, ServiceInstance, TypeName,
 };
 use ucp_offerings::{Edge, Resource};
-use ucp_set::{Declarations, DeclaredMember, renamed};
+use ucp_set::{DeclaredMember, renamed};
 use ucp_store::PlaceOrder;
 
 use super::wait::Impatience;
 use super::{Ordered, ServiceRejection, ServiceRequest};
 use crate::awaiting::Pending;
+use crate::changes::{Change, Goal, Member, Reason, applied};
 use crate::declaring::Purpose;
-use crate::sets::applied;
 use crate::{App, DeclaredSet, Mode, PutResource, SetGoal, SetMember};
 
 /// How many letters and digits a random value has.
@@ -127,21 +127,15 @@ impl Works {
     pub(super) fn delete(&mut self, first: &[ReferenceOf], then: &[ReferenceOf]) {
         let begin = self.members.len();
         for (index, of) in first.iter().chain(then).enumerate() {
-            self.members.push(ApplyMember {
-                moved_from: None,
-                on_shared: OnShared::default(),
-                symbolic_name: of.id.alias.clone(),
-                reference: of.id.clone(),
-                scope: of.scope.clone(),
-                goal: MemberGoal::Delete,
+            let goal = Goal::Delete(OnShared::default());
+            let deleted = Member {
                 depends_on: match index < first.len() {
                     true => Vec::new(),
                     false => (begin..begin + first.len()).collect(),
                 },
-                is_unchanged: false,
-                is_compared: false,
-                is_declared: false,
-            });
+                ..Member::new(of.id.clone(), of.scope.clone(), goal)
+            };
+            self.members.push(applied(&deleted, false));
             self.declared.push(None);
         }
     }
@@ -349,17 +343,14 @@ impl App {
         let group = order.instance.group.clone();
         let caller = request.caller;
         self.admit_group(&group).await?;
-        self.admit_set(&group, &caller.name, works.more).await?;
-        self.parts.accounts.verify(&request.platform.scope).await?;
+        let scopes = [&request.platform.scope].into_iter();
+        self.admit_members(scopes, [(&group, works.more)], caller)
+            .await?;
         let mut tags = order.tags.clone();
         tags.extend(order.own_tags.clone());
         let only_reads = works.members.is_empty();
         let reads_until = only_reads.then(|| self.parts.clock.now().after(request.sync_wait));
-        let application = Application {
-            members: works.members,
-            has_outputs: !works.outputs.is_empty(),
-            plan: None,
-            deployment: None,
+        let reason = Reason {
             order: Some(Box::new(Order {
                 kind: order.kind(),
                 instance: order.instance.id.clone(),
@@ -369,16 +360,12 @@ impl App {
                 reads_until,
                 originator: request.originator.clone(),
             })),
+            ..Reason::default()
         };
-        let declarations = Declarations {
-            members: works.declared,
-            outputs: works.outputs,
-            pinned: BTreeMap::new(),
-        };
-        let members = application.members.iter();
+        let members = works.members.iter();
         let going: BTreeSet<String> = members.map(|member| member.reference.key()).collect();
-        let mut new = self.new_group_operation(&group, Task::Apply(application), caller);
-        self.declare(&mut new, &declarations)?;
+        let change = Change::of(works.members, works.declared, works.outputs, reason);
+        let mut new = self.new_change(&group, change, caller)?;
         if order.kind() == ChangeKind::Delete {
             let heirs = self.heirs(works.recorded.values(), &going, caller);
             new.set_heirs(heirs.await?);

@@ -3,62 +3,41 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
-use ucp_model::operation::group::{Application, ApplyMember, MemberGoal, Task};
-use ucp_model::{GroupId, PlanUse, Reference, ResourceGroup, Scope};
-use ucp_seal::AssociatedData;
-use ucp_set::{Declarations, DeclaredMember};
-use ucp_store::{ApplyRefactor, NewOperation, NewWork, Sealed};
-use zeroize::Zeroizing;
+use ucp_model::operation::group::{Application, MemberGoal};
+use ucp_model::{GroupId, PlanUse, Reference};
+use ucp_store::ApplyRefactor;
 
-use super::judged::{JudgedGoal, JudgedMember};
 use super::outcome::ApplyOutcome;
+use crate::changes::{Change, Member};
 use crate::refactors::changed_meanwhile;
 use crate::refusal::{no_such_group, policy_lowered};
 use crate::{App, Caller, Rejection};
 
 impl App {
-    /// Returns what is declared of a member.
-    pub(crate) fn declared_member(
-        &self,
-        member: &JudgedMember,
-        group: &ResourceGroup,
-    ) -> Option<DeclaredMember> {
-        match &member.goal {
-            JudgedGoal::Put(put) => Some(DeclaredMember {
-                default_tags: self.default_tags(put, Some(group)),
-                properties: put.properties.clone(),
-            }),
-            JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => None,
-        }
-    }
-
     /// Refuses members in accounts that the credentials do not reach, and more than the quotas allow.
-    pub(crate) async fn admit_members(
+    pub(super) async fn admit_set_members(
         &self,
         group: &GroupId,
-        members: &[JudgedMember],
+        members: &[Member],
         caller: &Caller,
     ) -> Result<(), Rejection> {
-        let scopes: BTreeSet<&Scope> = members.iter().map(|member| &member.scope).collect();
-        for scope in scopes {
-            self.parts.accounts.verify(scope).await?;
-        }
         let more = members
             .iter()
-            .filter(|member| !member.has_reference && matches!(member.goal, JudgedGoal::Put(_)));
-        self.admit_set(group, &caller.name, more.count()).await
+            .filter(|member| !member.has_reference && member.put().is_some());
+        let scopes = members.iter().map(|member| &member.scope);
+        self.admit_members(scopes, [(group, more.count())], caller)
+            .await
     }
 
     pub(crate) async fn accept_apply(
         &self,
         group: &GroupId,
-        application: Application,
-        declarations: &Declarations,
+        change: Change,
         caller: &Caller,
     ) -> Result<ApplyOutcome, Rejection> {
+        let application = change.application.clone();
         let plan = application.plan.map(PlanUse::whole);
-        let mut new = self.new_group_operation(group, Task::Apply(application.clone()), caller);
-        self.declare(&mut new, declarations)?;
+        let mut new = self.new_change(group, change, caller)?;
         if application.gives_up_shared() {
             let heirs = self.heirs_of_set(&application, group, caller).await?;
             new.set_heirs(heirs);
@@ -128,42 +107,5 @@ impl App {
         let heirs = self.heirs(given_up, &going, caller).await?.into_iter();
         let heirs = heirs.filter_map(|(from, heir)| Some((giving.get(&from)?.clone(), heir)));
         Ok(heirs.collect())
-    }
-
-    /// Seals what is declared into an operation on a group.
-    pub(crate) fn declare(
-        &self,
-        new: &mut NewOperation,
-        declarations: &Declarations,
-    ) -> Result<(), Rejection> {
-        let text = serde_json::to_vec(declarations);
-        let text = Zeroizing::new(text.map_err(|error| Rejection::Internal(error.into()))?);
-        let place = AssociatedData::Desired(new.id);
-        let entropy = self.parts.entropy.as_ref();
-        let sealed = self.parts.keys.sealing.seal(place, &text, entropy);
-        if let NewWork::Group { declared, .. } = &mut new.work {
-            *declared = Some(Sealed(sealed));
-        }
-        Ok(())
-    }
-}
-
-/// Returns a judged member as it is applied.
-pub(crate) fn applied(member: &JudgedMember, is_unchanged: bool) -> ApplyMember {
-    ApplyMember {
-        symbolic_name: member.symbolic_name.clone(),
-        reference: member.reference.clone(),
-        moved_from: member.moved_from.clone(),
-        scope: member.scope.clone(),
-        goal: match &member.goal {
-            JudgedGoal::Put(put) => MemberGoal::Put(put.options),
-            JudgedGoal::Delete(_) => MemberGoal::Delete,
-            JudgedGoal::DeleteOwned(created_at, _) => MemberGoal::DeleteOwned(*created_at),
-        },
-        on_shared: member.on_shared(),
-        depends_on: member.depends_on.clone(),
-        is_unchanged,
-        is_compared: false,
-        is_declared: member.is_declared,
     }
 }

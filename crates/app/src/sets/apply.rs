@@ -1,15 +1,14 @@
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 use tokio::time::Instant;
 use ucp_model::GroupId;
-use ucp_model::operation::group::Application;
-use ucp_set::{Declarations, resolve};
+use ucp_model::operation::group::ApplyMember;
+use ucp_set::resolve;
 
-use super::accepting::applied;
 use super::judged::JudgedSet;
 use super::outcome::ApplyOutcome;
+use crate::changes::{Change, Reason, applied};
 use crate::declaring::Purpose;
+use crate::looking::members as members_of;
 use crate::values::value_of;
 use crate::{App, ApplySet, BeyondRate, Caller, Rejection};
 
@@ -31,7 +30,7 @@ impl App {
         };
         let deadline = Instant::now() + caller.verdict_wait;
         let judged = self.judged_set(group, set, caller, Purpose::Change).await?;
-        self.admit_members(&judged.group.id, &judged.members, caller)
+        self.admit_set_members(&judged.group.id, &judged.members, caller)
             .await?;
         let looks = Box::pin(self.unchanged(&judged, caller, deadline));
         let (unchanged, seen) = looks.await?;
@@ -43,25 +42,17 @@ impl App {
             ..
         } = judged;
         let outputs = Value::Object(outputs);
-        let application = Application {
-            has_outputs: outputs
-                .as_object()
-                .is_some_and(|outputs| !outputs.is_empty()),
-            members: members
-                .iter()
-                .zip(&unchanged)
-                .map(|(member, is_unchanged)| applied(member, *is_unchanged))
-                .collect(),
-            plan: None,
-            deployment: None,
-            order: None,
-        };
         let told = resolve(&outputs, |link| value_of(&seen, link));
-        if unchanged.iter().all(|is_unchanged| *is_unchanged)
-            && members.iter().all(|member| member.moved_from.is_none())
-            && let Ok(told) = told
-        {
-            return Ok(ApplyOutcome::unchanged(group.id, application, told));
+        let stored = members.iter().zip(&unchanged);
+        let stored = stored.map(|(member, is_unchanged)| applied(member, *is_unchanged));
+        let stored: Vec<ApplyMember> = stored.collect();
+        let has_nothing_to_do = stored
+            .iter()
+            .all(|member| member.is_unchanged && member.moved_from.is_none());
+        let outputs = members_of(outputs);
+        let mut change = Change::of(stored, Vec::new(), outputs, Reason::default());
+        if let (true, Ok(told)) = (has_nothing_to_do, told) {
+            return Ok(ApplyOutcome::unchanged(group.id, change.application, told));
         }
         let declared = || {
             let members = members.iter().zip(unchanged);
@@ -71,15 +62,7 @@ impl App {
             });
             declared.collect()
         };
-        let declarations = Declarations {
-            members: self.parts.pool.run_here(is_quick, declared).await?,
-            outputs: match outputs {
-                Value::Object(outputs) => outputs,
-                _ => serde_json::Map::new(),
-            },
-            pinned: BTreeMap::new(),
-        };
-        self.accept_apply(&group.id, application, &declarations, caller)
-            .await
+        change.declarations.members = self.parts.pool.run_here(is_quick, declared).await?;
+        self.accept_apply(&group.id, change, caller).await
     }
 }

@@ -2,7 +2,6 @@
 
 mod accepting;
 mod apply;
-mod drafts;
 mod judged;
 mod judging;
 mod moving;
@@ -14,8 +13,6 @@ mod same_resource;
 mod seen;
 mod what_if;
 
-pub(crate) use self::accepting::applied;
-pub(crate) use self::drafts::SET_CHECKS_MAX;
 pub(crate) use self::judging::UNLISTED_MAX;
 pub(crate) use self::obstacle::{placed, refused_elsewhere};
 pub use self::outcome::ApplyOutcome;

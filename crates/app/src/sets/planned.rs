@@ -13,10 +13,10 @@ use ucp_model::operation::group::{Application, ApplyMember, MemberGoal};
 use ucp_model::{Detail, FaultClass, GroupId, PlanId, PlanUse, ReferenceId};
 use ucp_set::{Declarations, DeclaredMember, Expression, Link, links, resolve, visit};
 
-use super::accepting::applied;
-use super::judged::{JudgedMember, JudgedSet};
+use super::judged::JudgedSet;
 use super::obstacle::refused_elsewhere;
 use super::outcome::ApplyOutcome;
+use crate::changes::{Change, Member, applied};
 use crate::declaring::Purpose;
 use crate::looking::LOOKING_TIME;
 use crate::plan_in_hand::{DeclaredPlan, PlanInHand, is_same_declaration};
@@ -61,7 +61,7 @@ impl App {
             caller.judge_type(Right::Write, &member.scope, &member.type_name, verb)?;
         }
         plan.judge_use(None, self.now())?;
-        let (application, mut declarations) = declared(&plan)?;
+        let (mut application, mut declarations) = declared(&plan)?;
         match set {
             Some(set) => {
                 let judged = self.judged_set(group, set, caller, Purpose::Change).await?;
@@ -94,25 +94,15 @@ impl App {
         let deleted = plan.members.iter().filter(|member| member.put.is_none());
         let going = deleted.filter_map(|member| Some(member.reference.as_ref()?.key()));
         self.refuse_taken(taken, &going.collect(), caller).await?;
-        let members = application.members.into_iter().zip(&plan.members);
-        let members: Vec<ApplyMember> = members
-            .zip(compared)
-            .map(|((member, planned), is_compared)| ApplyMember {
-                // Otherwise a put writes what its reference is to remember, such as that it is adopted.
-                is_unchanged: is_compared && !planned.may_change() && planned.is_remembered,
-                is_compared,
-                ..member
-            })
-            .collect();
+        let members = application.members.iter_mut().zip(&plan.members);
+        for ((member, planned), is_compared) in members.zip(compared) {
+            // Otherwise a put writes what its reference is to remember, such as that it is adopted.
+            member.is_unchanged = is_compared && !planned.may_change() && planned.is_remembered;
+            member.is_compared = is_compared;
+        }
         let stays = |member: &ApplyMember| member.is_unchanged && member.moved_from.is_none();
-        let has_nothing_to_do = members.iter().all(stays);
-        let application = Application {
-            members,
-            plan: Some(id),
-            deployment: None,
-            order: None,
-            ..application
-        };
+        let has_nothing_to_do = application.members.iter().all(stays);
+        application.plan = Some(id);
         if has_nothing_to_do {
             let outputs = Value::Object(declarations.outputs.clone());
             let seen = self.referred(&outputs, deadline, &caller.room).await?;
@@ -124,9 +114,14 @@ impl App {
             .members
             .iter()
             .filter(|member| member.put.is_some() && member.basis.mapping.is_none());
-        self.admit_set(group, &caller.name, more.count()).await?;
-        self.accept_apply(group, application, &declarations, caller)
-            .await
+        let scopes = plan.members.iter().map(|member| &member.scope);
+        self.admit_members(scopes, [(group, more.count())], caller)
+            .await?;
+        let change = Change {
+            application,
+            declarations,
+        };
+        self.accept_apply(group, change, caller).await
     }
 
     /// Refuses a plan whose changes the policy of another group does not take.
@@ -278,25 +273,21 @@ impl App {
         declarations: &Declarations,
     ) -> Result<(), Rejection> {
         let planned = application.members.iter().zip(&declarations.members);
-        let is_same = |(given, (planned, declared)): (
-            &JudgedMember,
-            (&ApplyMember, &Option<DeclaredMember>),
-        )| {
-            // What moves is compared with the state that it was planned for.
-            let given_member = ApplyMember {
-                moved_from: planned.moved_from.clone(),
+        let is_same =
+            |(given, (planned, declared)): (&Member, (&ApplyMember, &Option<DeclaredMember>))| {
+                let mut given_member = applied(given, false);
+                // What moves is compared with the state that it was planned for.
+                given_member.moved_from.clone_from(&planned.moved_from);
                 // Plans of earlier versions do not say it.
-                is_declared: planned.is_declared,
-                ..applied(given, false)
+                given_member.is_declared = planned.is_declared;
+                let given_declared = self.declared_member(given, &judged.group);
+                let is_declared = match (declared, given_declared) {
+                    (None, None) => true,
+                    (Some(declared), Some(given)) => is_same_member(declared, &given),
+                    (None, Some(_)) | (Some(_), None) => false,
+                };
+                is_declared && given_member == *planned
             };
-            let given_declared = self.declared_member(given, &judged.group);
-            let is_declared = match (declared, given_declared) {
-                (None, None) => true,
-                (Some(declared), Some(given)) => is_same_member(declared, &given),
-                (None, Some(_)) | (Some(_), None) => false,
-            };
-            is_declared && given_member == *planned
-        };
         let outputs = [&declarations.outputs, &judged.outputs].map(|it| Value::Object(it.clone()));
         let is_same = judged.members.len() == application.members.len()
             && judged.members.iter().zip(planned).all(is_same)

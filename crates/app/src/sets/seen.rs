@@ -11,8 +11,9 @@ use ucp_model::{Failure, GroupId, Reference, Target, json, pointer};
 use ucp_set::{Link, Referred, resolve};
 use ucp_store::rules::takes_away;
 
-use super::judged::{JudgedGoal, JudgedMember, JudgedSet};
+use super::judged::JudgedSet;
 use super::obstacle::{Obstacle, placed, refused_elsewhere};
+use crate::changes::{Goal, Member};
 use crate::declaring::Purpose;
 use crate::looking::Outlook;
 use crate::put::Prospect;
@@ -63,8 +64,8 @@ impl App {
         loop {
             for (index, member) in members.iter().enumerate() {
                 let is_ready = match &member.goal {
-                    JudgedGoal::Put(_) => member.depends_on.iter().all(|need| unchanged[*need]),
-                    JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => true,
+                    Goal::Put(_) => member.depends_on.iter().all(|need| unchanged[*need]),
+                    Goal::Delete(_) | Goal::DeleteOwned(..) => true,
                 };
                 if begun[index] || !is_ready || looks.len() >= LOOKS_AT_ONCE {
                     continue;
@@ -72,11 +73,11 @@ impl App {
                 begun[index] = true;
                 member.take_referred(&mut referred, |link| size_of(value_of(&seen, link)))?;
                 let put = match &member.goal {
-                    JudgedGoal::Put(put) => match resolved(put, &seen) {
+                    Goal::Put(put) => match resolved(put, &seen) {
                         Some(put) if Instant::now() < deadline => Some(member.found(put)),
                         Some(_) | None => continue,
                     },
-                    JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => None,
+                    Goal::Delete(_) | Goal::DeleteOwned(..) => None,
                 };
                 let reference = recorded.get(&member.reference.key());
                 unchanged[index] = put.is_none() && reference.is_none();
@@ -109,7 +110,7 @@ impl App {
                         name: member.symbolic_name.clone(),
                         own,
                         target,
-                        deletes: !matches!(member.goal, JudgedGoal::Put(_)),
+                        deletes: !matches!(member.goal, Goal::Put(_)),
                     };
                     taken.insert(index, taken_by);
                 }
@@ -119,7 +120,7 @@ impl App {
         drop(looks);
         refused_elsewhere(refused.into_values().flatten().collect())?;
         let deleted = members.iter();
-        let deleted = deleted.filter(|member| !matches!(member.goal, JudgedGoal::Put(_)));
+        let deleted = deleted.filter(|member| !matches!(member.goal, Goal::Put(_)));
         let going = deleted.map(|member| member.reference.key()).collect();
         self.refuse_taken(taken.into_values().collect(), &going, caller)
             .await?;
@@ -222,7 +223,7 @@ impl App {
     ) -> Result<AllSeen, Rejection> {
         let pool = &self.parts.pool;
         let outside = || {
-            let puts = judged.members.iter().filter_map(JudgedMember::put);
+            let puts = judged.members.iter().filter_map(Member::put);
             let values = puts.flat_map(|put| put.properties.values());
             let of_set = judged.members.iter().map(|member| member.reference.key());
             Referents::of(values.chain(outputs.values()), &of_set.collect())
@@ -238,7 +239,7 @@ impl App {
 /// Refuses a set whose members would take too much of what they refer to: of what is outside as it was seen, and of each other as
 /// they are declared, or else as they are stored. Takes room for it.
 fn judge_referred(
-    members: &[JudgedMember],
+    members: &[Member],
     recorded: &BTreeMap<String, Reference>,
     seen: &AllSeen,
     room: &Room,
@@ -274,7 +275,7 @@ fn judge_referred(
     room.take(referred.bytes().saturating_mul(REFERRED_COPIES))
 }
 
-impl JudgedMember {
+impl Member {
     /// Counts the values that its declaration refers to, or refuses the set.
     pub(super) fn take_referred(
         &self,

@@ -8,7 +8,6 @@ use futures_util::stream::FuturesUnordered;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_look::{LiveBasis, PLAN_MAX_BYTES, PlanBasis, PlannedMember, PlannedStep};
-use ucp_model::operation::group::Application;
 use ucp_model::{
     Detail, ErrorCode, Failure, FaultClass, GroupId, Identifier, Reference, Warning, json,
 };
@@ -17,10 +16,10 @@ use ucp_schema::is_unknown;
 use ucp_schema::{ResourceSchema, make_declared_unknown, make_unknown, unknown_pointers};
 use ucp_set::{Declarations, Link, Referred, Unresolved, left_open, links, resolve};
 
-use super::accepting::applied;
-use super::judged::{JudgedGoal, JudgedMember, JudgedSet};
+use super::judged::JudgedSet;
 use super::obstacle::{Obstacle, placed};
 use super::seen::size_of;
+use crate::changes::{Change, Goal, Member, Reason, applied};
 use crate::declaring::Purpose;
 use crate::kept_plans::{Prepared, READ_COPIES, tell_not_kept};
 use crate::looking::{LOOKING_TIME, members};
@@ -69,7 +68,7 @@ struct Withheld {
 
 /// What is foreseen of the members so far.
 struct Foreseen<'a> {
-    members: &'a [JudgedMember],
+    members: &'a [Member],
     changes: Vec<Option<ResourceChange>>,
     /// What is wrong with them, by index.
     details: BTreeMap<usize, Vec<Detail>>,
@@ -116,7 +115,7 @@ impl App {
             ..
         } = &judged;
         let is_quick = *is_quick;
-        self.admit_members(&group.id, members, caller).await?;
+        self.admit_set_members(&group.id, members, caller).await?;
         let begin = || Foreseen::new(members);
         let mut foreseen = pool.run_here(is_quick, begin).await?;
         let unlisted = members.iter().filter(|member| member.place.is_empty());
@@ -186,31 +185,26 @@ impl App {
         };
         self.veil_what_if(&mut what_if).await?;
         let kept: Option<Vec<PlannedMember>> = kept.into_iter().collect();
-        let prepare = |planned| Prepared {
-            declared: DeclaredPlan {
-                application: Some(Application {
-                    has_outputs: !outputs.is_empty(),
-                    members: members
-                        .iter()
-                        .map(|member| applied(member, false))
-                        .collect(),
-                    plan: None,
-                    deployment: None,
-                    order: None,
-                }),
-                declarations: Declarations {
-                    members: members
-                        .iter()
-                        .map(|member| self.declared_member(member, &group))
-                        .collect(),
-                    outputs,
-                    pinned,
+        let prepare = |planned| {
+            let stored = members.iter().map(|member| applied(member, false));
+            let declared = members
+                .iter()
+                .map(|member| self.declared_member(member, &group));
+            let (stored, declared) = (stored.collect(), declared.collect());
+            let change = Change::of(stored, declared, outputs, Reason::default());
+            Prepared {
+                declared: DeclaredPlan {
+                    application: Some(change.application),
+                    declarations: Declarations {
+                        pinned,
+                        ..change.declarations
+                    },
+                    resolved,
                 },
-                resolved,
-            },
-            members: planned,
-            group: Some(group.id.clone()),
-            reads,
+                members: planned,
+                group: Some(group.id.clone()),
+                reads,
+            }
         };
         let prepare = || kept.map(prepare);
         let prepared = pool.run_here(is_quick, prepare).await?;
@@ -242,8 +236,8 @@ impl App {
                     size_of(foreseen.value_of(link, Planned::now))
                 })?;
                 let look = match &member.goal {
-                    JudgedGoal::Put(put) => Ok(foreseen.resolved(put).map(|put| member.found(put))),
-                    JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => Err(member),
+                    Goal::Put(put) => Ok(foreseen.resolved(put).map(|put| member.found(put))),
+                    Goal::Delete(_) | Goal::DeleteOwned(..) => Err(member),
                 };
                 looks.push(async move {
                     let look = match look {
@@ -267,7 +261,7 @@ impl App {
     /// Warns of references to identifiers of several parts: hardly anything takes them as a whole.
     fn tell_composites(&self, foreseen: &mut Foreseen<'_>) {
         for (member, change) in foreseen.members.iter().zip(&mut foreseen.changes) {
-            let (JudgedGoal::Put(put), Some(change)) = (&member.goal, change) else {
+            let (Goal::Put(put), Some(change)) = (&member.goal, change) else {
                 continue;
             };
             let links = put.properties.values().flat_map(links);
@@ -293,7 +287,7 @@ impl App {
 
     async fn foreseen_delete(
         &self,
-        member: &JudgedMember,
+        member: &Member,
         reference: Option<&Reference>,
         deadline: Instant,
     ) -> Result<Foresight, Rejection> {
@@ -384,10 +378,10 @@ impl App {
 }
 
 impl<'a> Foreseen<'a> {
-    fn new(members: &'a [JudgedMember]) -> Self {
+    fn new(members: &'a [Member]) -> Self {
         let puts = members.iter().filter_map(|member| match &member.goal {
-            JudgedGoal::Put(put) => Some(&put.properties),
-            JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => None,
+            Goal::Put(put) => Some(&put.properties),
+            Goal::Delete(_) | Goal::DeleteOwned(..) => None,
         });
         let referred = puts.flat_map(|properties| properties.values().flat_map(links));
         Self {
@@ -442,8 +436,8 @@ impl<'a> Foreseen<'a> {
             outside.contains(key) || planned.is_some_and(|planned| planned.is_settled)
         };
         let puts = self.members.iter().filter_map(|member| match &member.goal {
-            JudgedGoal::Put(put) => Some(&put.properties),
-            JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => None,
+            Goal::Put(put) => Some(&put.properties),
+            Goal::Delete(_) | Goal::DeleteOwned(..) => None,
         });
         let links = puts.flat_map(|properties| properties.values().flat_map(links));
         let links = links.filter(|link| stays(&link.reference.key()));
@@ -499,8 +493,8 @@ impl<'a> Foreseen<'a> {
     }
 
     /// Returns whether a member refers to a property of what could not be read, or to what is not there.
-    fn uses_unread(&self, member: &JudgedMember) -> bool {
-        let JudgedGoal::Put(put) = &member.goal else {
+    fn uses_unread(&self, member: &Member) -> bool {
+        let Goal::Put(put) = &member.goal else {
             return false;
         };
         if self.unread.is_empty() && self.missing.is_empty() {
@@ -546,8 +540,8 @@ impl<'a> Foreseen<'a> {
         }
         let known_after = change.after.clone().map(Value::Object);
         let open = match &member.goal {
-            JudgedGoal::Put(put) => self.open_places(put),
-            JudgedGoal::Delete(_) | JudgedGoal::DeleteOwned(..) => Vec::new(),
+            Goal::Put(put) => self.open_places(put),
+            Goal::Delete(_) | Goal::DeleteOwned(..) => Vec::new(),
         };
         let is_open = !open.is_empty();
         for place in &open {
@@ -583,7 +577,7 @@ impl<'a> Foreseen<'a> {
             self.details.insert(index, placed(&member.target(), error));
         }
         let key = member.reference.key();
-        if let JudgedGoal::Put(put) = &member.goal {
+        if let Goal::Put(put) = &member.goal {
             let places = self.left_open(put);
             if self.referred.contains(&key) && !places.is_empty() {
                 let withheld = Withheld::of(places.clone(), schema.as_deref());
@@ -626,7 +620,7 @@ impl<'a> Foreseen<'a> {
                 change.warnings.push(unseen(message.to_owned()));
             }
         }
-        if let (JudgedGoal::Put(put), Some(declared)) = (&member.goal, declared)
+        if let (Goal::Put(put), Some(declared)) = (&member.goal, declared)
             && put
                 .properties
                 .values()
@@ -677,11 +671,7 @@ fn size_of_delta(delta: &Delta) -> usize {
 }
 
 /// What is foreseen of a member that is refused: an apply would wait, or end with that. Anything else refuses the set.
-fn undecided(
-    member: &JudgedMember,
-    refused: Rejection,
-    caller: &Caller,
-) -> Result<Foresight, Rejection> {
+fn undecided(member: &Member, refused: Rejection, caller: &Caller) -> Result<Foresight, Rejection> {
     let refused = match refused {
         // An apply waits, whoever asks.
         Rejection::Busy(_) => refused,
@@ -766,15 +756,15 @@ mod tests {
     use super::*;
     use crate::caller;
 
-    fn member() -> JudgedMember {
+    fn member() -> Member {
         let group = GroupId::new("local", "rg").unwrap();
         let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
-        JudgedMember {
+        Member {
             place: "/resources/0".to_owned(),
             symbolic_name: "a".to_owned(),
             reference: ReferenceId::new(group, type_name, "a").unwrap(),
             scope: Scope::new("aws", "1", "us-west-2").unwrap(),
-            goal: JudgedGoal::Delete(OnShared::Refuse),
+            goal: Goal::Delete(OnShared::Refuse),
             depends_on: Vec::new(),
             moved_from: None,
             has_reference: true,

@@ -1,4 +1,4 @@
-//! The judgement of the puts of a set by their schemas, with what they refer to as unknown values.
+//! The judgement of puts by their schemas, with what they refer to as unknown values: of all that one change has.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,49 +10,39 @@ use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
 use ucp_set::with_unknown;
 
 use crate::Room;
-use crate::declaring::{NOT_VALID, create_judge};
+use crate::declaring::{NOT_VALID, create_judge, judge_for_type};
 use crate::{App, PutResource, Rejection};
 
-/// The checks of all members of a set.
+/// The checks of all members of a change.
 pub(crate) const SET_CHECKS_MAX: u64 = 2_000_000;
 
 impl App {
-    /// Returns a put as its schema judges it, with what it refers to as unknown values.
-    pub(super) fn draft(
+    /// Judges a put by its schema, with what it refers to as unknown values, within what is `left` for its change. Returns the
+    /// identifier that it declares.
+    pub(crate) fn judged_draft(
         &self,
         put: &PutResource,
         schema: &Arc<ResourceSchema>,
         group: &ResourceGroup,
         has_reference: bool,
-    ) -> DraftPut {
-        DraftPut {
+        left: &mut Left,
+    ) -> Result<Option<Identifier>, Rejection> {
+        judge_for_type(&put.properties, &put.tags, schema)?;
+        let draft = Draft {
             properties: with_unknown(&Value::Object(put.properties.clone())),
             schema: Arc::clone(schema),
             default_tags: self.default_tags(put, Some(group)),
             scope: put.scope.clone(),
             options: put.options,
             has_reference,
-        }
-    }
-
-    /// Judges a put by its schema, with what it refers to as unknown values. Returns the identifier that it declares.
-    pub(crate) async fn judge_draft(
-        &self,
-        put: &PutResource,
-        schema: &Arc<ResourceSchema>,
-        group: &ResourceGroup,
-        has_reference: bool,
-    ) -> Result<Option<Identifier>, Rejection> {
-        let draft = self.draft(put, schema, group, has_reference);
-        let is_quick = draft.is_quick();
-        let judge = move || draft.judge();
-        self.parts.pool.run_unless_quick(is_quick, judge).await?
+        };
+        draft.judge_within(left)
     }
 }
 
-/// What a set may still take while it is judged.
-pub(super) struct Left {
-    pub(super) checks: u64,
+/// What a change may still take while it is judged.
+pub(crate) struct Left {
+    checks: u64,
     /// What the largest judgement has taken. One after the other is made.
     bytes: usize,
     taken: Option<Room>,
@@ -60,7 +50,7 @@ pub(super) struct Left {
 }
 
 impl Left {
-    pub(super) fn of(room: &Room) -> Self {
+    pub(crate) fn of(room: &Room) -> Self {
         Self {
             checks: SET_CHECKS_MAX,
             bytes: 0,
@@ -81,7 +71,7 @@ impl Left {
 }
 
 /// A put that is not judged yet.
-pub(super) struct DraftPut {
+struct Draft {
     /// With unknown values.
     properties: Value,
     schema: Arc<ResourceSchema>,
@@ -91,13 +81,8 @@ pub(super) struct DraftPut {
     has_reference: bool,
 }
 
-impl DraftPut {
-    pub(super) fn is_quick(&self) -> bool {
-        self.schema.is_quick_for([&self.properties])
-    }
-
-    /// Returns the identifier that it declares, and takes the checks that it needs from those that are `left` for its set.
-    pub(super) fn judge_within(self, left: &mut Left) -> Result<Option<Identifier>, Rejection> {
+impl Draft {
+    fn judge_within(self, left: &mut Left) -> Result<Option<Identifier>, Rejection> {
         let checks = self.schema.checks_of(&self.properties);
         left.take_room(checks.bytes())?;
         left.checks = left.checks.checked_sub(checks.all).ok_or_else(|| {
@@ -148,9 +133,9 @@ mod tests {
 
     use super::*;
 
-    fn draft() -> DraftPut {
+    fn draft() -> Draft {
         let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
-        DraftPut {
+        Draft {
             properties: json!({"CidrBlock": "10.0.0.0/16"}),
             schema: Catalogue::embedded().get(&type_name).unwrap(),
             default_tags: BTreeMap::new(),
@@ -161,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_takes_only_so_many_checks() {
+    fn a_change_takes_only_so_many_checks() {
         let with = |checks| Left {
             checks,
             ..Left::of(&Room::default())

@@ -1,0 +1,12 @@
+//! Changes of resources: what they concern, what is wrong with that, how it is accepted, and what would become of it. Whoever changes
+//! several resources of a group comes in here: sets, deployments of refactors, orders of the broker.
+
+mod accepting;
+mod drafts;
+mod member;
+mod resource_change;
+
+pub(crate) use self::accepting::{Change, Reason, applied};
+pub(crate) use self::drafts::{Left, SET_CHECKS_MAX};
+pub(crate) use self::member::{CustomName, Goal, Member};
+pub use self::resource_change::{ChangeKind, ResourceChange, WhatIf};
