@@ -5,10 +5,10 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
 use serde_json::{Map, Value, json};
-use ucp_model::{GroupId, Identifier, ReferenceId, Scope, TypeName, json as model_json};
+use ucp_model::{Detail, GroupId, Identifier, ReferenceId, Scope, TypeName, json as model_json};
 use ucp_refactor::{
-    Base, Body, Declared, Event, Group, Mapping, OnAmbiguity, Problem, Refactor, has_same_values,
-    imagine, refactor,
+    Base, Body, Declared, Event, Group, Mapping, OnAmbiguity, Refactor, has_same_values, imagine,
+    refactor,
 };
 use ucp_schema::{Catalogue, IdentifierOutcome};
 
@@ -35,10 +35,11 @@ pub(crate) fn compared(base: &Base, from: &Given<'_>, to: &Given<'_>) -> anyhow:
 }
 
 impl Given<'_> {
-    fn wrong(&self, problems: &[Problem]) -> anyhow::Error {
-        let lines = problems
-            .iter()
-            .map(|problem| format!("\n  {}: {}", problem.pointer, problem.message));
+    fn wrong(&self, problems: &[Detail]) -> anyhow::Error {
+        let lines = problems.iter().map(|problem| {
+            let place = problem.target.as_deref().unwrap_or_default();
+            format!("\n  {place}: {}", problem.message)
+        });
         anyhow!(
             "{}: it is not the body of a refactor{}",
             document::name(self.file),

@@ -2,14 +2,13 @@
 
 use std::collections::HashSet;
 
-use ucp_model::ReferenceId;
-use ucp_set::{Expression, Graph, ProblemCode as Kind, visit};
+use ucp_model::{Detail, ReferenceId};
+use ucp_set::{DetailCode, Expression, Graph, visit};
 
 use crate::address::Excluded;
 use crate::body::{Base, Body, Mapping};
 use crate::deployed::State;
 use crate::names::Names;
-use crate::problem::{Problem, ProblemCode};
 use crate::resources::Resources;
 
 /// The maximum number of resources that are compared, on each side.
@@ -44,7 +43,7 @@ pub(crate) fn check(
     state: &State,
     body: &Body,
     resources: &mut Resources<'_>,
-) -> Result<Checked, Vec<Problem>> {
+) -> Result<Checked, Vec<Detail>> {
     let mut checking = Checking {
         body,
         problems: Vec::new(),
@@ -71,12 +70,12 @@ pub(crate) fn check(
 
 struct Checking<'a> {
     body: &'a Body,
-    problems: Vec<Problem>,
+    problems: Vec<Detail>,
 }
 
 impl Checking<'_> {
-    fn add(&mut self, place: impl Into<String>, code: ProblemCode, message: impl Into<String>) {
-        self.problems.push(Problem::new(place, code, message));
+    fn add(&mut self, place: impl Into<String>, code: DetailCode, message: impl Into<String>) {
+        self.problems.push(Detail::at(code, message, place));
     }
 
     fn counts(&mut self, state: &State) {
@@ -93,7 +92,7 @@ impl Checking<'_> {
                 let message = format!(
                     "{count} resources are {what}, and {RESOURCES_MAX} may be. Name fewer groups."
                 );
-                self.add(place, ProblemCode::TooMany, message);
+                self.add(place, DetailCode::TooMany, message);
             }
         }
     }
@@ -106,7 +105,7 @@ impl Checking<'_> {
                     "The group '{}' is named twice. Join the two.",
                     group.id.name
                 );
-                self.add(&group.place, ProblemCode::DuplicateName, message);
+                self.add(&group.place, DetailCode::DuplicateName, message);
             }
         }
         for resource in resources.all_declared() {
@@ -119,7 +118,7 @@ impl Checking<'_> {
                     in_words(resources.id(resource))
                 );
                 let place = self.place(resources, resource).to_owned();
-                self.add(place, ProblemCode::DuplicateName, message);
+                self.add(place, DetailCode::DuplicateName, message);
             }
         }
     }
@@ -144,7 +143,7 @@ impl Checking<'_> {
                 Err(message) => {
                     self.add(
                         format!("/exclude/{index}"),
-                        ProblemCode::InvalidAddress,
+                        DetailCode::InvalidAddress,
                         message,
                     );
                 }
@@ -176,7 +175,7 @@ impl Checking<'_> {
                     );
                     self.add(
                         format!("/moves/{index}/{end}"),
-                        ProblemCode::UnnamedGroup,
+                        DetailCode::UnnamedGroup,
                         message,
                     );
                 }
@@ -188,7 +187,7 @@ impl Checking<'_> {
                 );
                 self.add(
                     format!("/moves/{index}/to"),
-                    ProblemCode::Undeclared,
+                    DetailCode::Undeclared,
                     message,
                 );
             }
@@ -207,7 +206,7 @@ impl Checking<'_> {
                     "The event '{}' is given twice. Choose another id.",
                     event.id
                 );
-                self.add(format!("{place}/id"), ProblemCode::DuplicateName, message);
+                self.add(format!("{place}/id"), DetailCode::DuplicateName, message);
             }
             let steps = self.steps(resources, &format!("{place}/moves"), &event.moves);
             read.push(steps.into_iter().map(|(_, step)| step).collect());
@@ -231,7 +230,7 @@ impl Checking<'_> {
                 let id = match self.body.base.address(text) {
                     Ok(id) => id,
                     Err(message) => {
-                        self.add(place, ProblemCode::InvalidAddress, message);
+                        self.add(place, DetailCode::InvalidAddress, message);
                         return None;
                     }
                 };
@@ -241,7 +240,7 @@ impl Checking<'_> {
                         "Another move has {} as its `{end}` too. Take one of them out.",
                         in_words(&id)
                     );
-                    self.add(place, ProblemCode::DuplicateName, message);
+                    self.add(place, DetailCode::DuplicateName, message);
                 }
                 Some((address, id))
             };
@@ -258,7 +257,7 @@ impl Checking<'_> {
                     from_id.type_name.arm(),
                     to_id.type_name.arm()
                 );
-                self.add(place, ProblemCode::DifferentTypes, message);
+                self.add(place, DetailCode::DifferentTypes, message);
             }
             let step = Step {
                 from,
@@ -285,13 +284,13 @@ impl Checking<'_> {
                 let place = || format!("{}/properties{at}", declared.place);
                 let expression = match expression {
                     Ok(Expression::Unknown) => {
-                        return self.add(place(), ProblemCode::InvalidReference, UNKNOWN);
+                        return self.add(place(), DetailCode::InvalidReference, UNKNOWN);
                     }
                     Ok(expression) => expression,
                     Err(misread) => {
                         let code = match misread.code {
-                            Kind::TooMany => ProblemCode::TooMany,
-                            _ => ProblemCode::InvalidReference,
+                            DetailCode::TooMany => DetailCode::TooMany,
+                            _ => DetailCode::InvalidReference,
                         };
                         return self.add(place(), code, misread.message);
                     }
@@ -318,7 +317,7 @@ impl Checking<'_> {
                                 ),
                                 Err(message) => message,
                             };
-                            self.add(place(), ProblemCode::UnknownName, message);
+                            self.add(place(), DetailCode::UnknownName, message);
                         }
                     }
                 }
@@ -347,7 +346,7 @@ impl Checking<'_> {
             );
             let asks = graph.0[*first].iter().position(|need| need == next);
             let place = asks.and_then(|at| places[*first].get(at).cloned());
-            self.add(place.unwrap_or_default(), ProblemCode::Cycle, message);
+            self.add(place.unwrap_or_default(), DetailCode::Cycle, message);
         }
     }
 }

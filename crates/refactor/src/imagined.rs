@@ -4,13 +4,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
-use ucp_model::{Identifier, ReferenceId, json};
-use ucp_set::{Link, resolve, visit};
+use ucp_model::{Detail, Identifier, ReferenceId, json};
+use ucp_set::{DetailCode, Link, resolve, visit};
 
 use crate::body::{Body, Declared};
 use crate::check;
 use crate::deployed::{Deployed, LastSecrets, State};
-use crate::problem::{Problem, ProblemCode};
 use crate::puts::puts;
 use crate::resources::Resources;
 
@@ -44,7 +43,7 @@ impl Imagined {
 /// identifier and property that AWS would have to say.
 ///
 /// Fails with all that is wrong with the body.
-pub fn imagine(body: &Body) -> Result<State, Vec<Problem>> {
+pub fn imagine(body: &Body) -> Result<State, Vec<Detail>> {
     let alone = Body {
         moves: Vec::new(),
         exclude: Vec::new(),
@@ -86,7 +85,7 @@ pub fn imagine(body: &Body) -> Result<State, Vec<Problem>> {
             Err(unresolved) => {
                 let place = format!("{place}/properties");
                 let message = format!("It cannot be resolved: {unresolved}.");
-                problems.push(Problem::new(place, ProblemCode::InvalidReference, message));
+                problems.push(Detail::at(DetailCode::InvalidReference, message, place));
             }
         }
     }

@@ -41,7 +41,6 @@ mod judgement;
 mod names;
 mod pairing;
 mod partition;
-mod problem;
 mod puts;
 mod refactor;
 mod resources;
@@ -50,6 +49,7 @@ mod settled;
 mod values;
 
 use serde_json::Value;
+use ucp_model::Detail;
 
 use crate::content::Reader;
 use crate::pairing::Pairing;
@@ -60,7 +60,6 @@ pub use body::{Base, Body, Declared, Event, Group, Mapping, OnAmbiguity};
 pub use check::RESOURCES_MAX;
 pub use deployed::{Deployed, LastSecrets, State};
 pub use imagined::{has_same_values, imagine};
-pub use problem::{Problem, ProblemCode};
 pub use puts::Put;
 pub use refactor::{
     Ambiguity, AmbiguityReason, Changes, Environment, History, Move, Objection, Reason, Refactor,
@@ -76,7 +75,7 @@ pub fn refactor(
     state: &State,
     body: &Body,
     has_same_secrets: impl Fn(&Deployed, &Declared, &Value) -> bool,
-) -> Result<Refactor, Vec<Problem>> {
+) -> Result<Refactor, Vec<Detail>> {
     let mut resources = Resources::of(&state.resources, &body.resources);
     let checked = check::check(state, body, &mut resources)?;
     let compared = history::compare(&state.events, body.history.as_deref());

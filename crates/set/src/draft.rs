@@ -5,16 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use ucp_model::ReferenceId;
-use ucp_model::pointer;
+use ucp_model::{Detail, ReferenceId, pointer};
 use ucp_schema::ResourceSchema;
 
+use crate::detail_code::DetailCode;
 use crate::expression::{Address, Expression, Misread, below, renamed, visit};
 use crate::graph::Graph;
 use crate::limits::{MEMBERS_MAX, OUTPUTS_MAX, REFERENCES_MAX};
 use crate::names::{Meaning, Names, Outside};
 use crate::path;
-use crate::problem::{Problem, ProblemCode};
 use crate::set::{Goal, Member, Set};
 
 /// How many resources a message names.
@@ -29,7 +28,7 @@ pub struct Draft {
     set: Set,
     names: Names,
     uses: Vec<Use>,
-    problems: Vec<Problem>,
+    problems: Vec<Detail>,
 }
 
 /// The use of a name.
@@ -53,7 +52,7 @@ pub struct Linked {
     /// The indexes of the members, each after those it depends on, deletes last. Incomplete if there is a circle.
     pub order: Vec<usize>,
     /// All that is wrong with the set, by place.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<Detail>,
 }
 
 /// A member of a [`Linked`] set.
@@ -77,7 +76,7 @@ impl Draft {
         let (names, mut problems) = Names::of(&set.members);
         let too_many = |place: &str, what: &str, count: usize, most: usize| {
             let message = format!("{count} {what} are given, and {most} may be. Use several sets.");
-            Problem::new(place, ProblemCode::TooMany, message)
+            Detail::at(DetailCode::TooMany, message, place)
         };
         if set.members.len() > MEMBERS_MAX {
             problems.push(too_many(
@@ -105,7 +104,7 @@ impl Draft {
                 visit(value, |at, expression| {
                     let place = below(&place, at);
                     if expression == Ok(Expression::Unknown) && !may_be_unknown {
-                        problems.push(Problem::new(&place, ProblemCode::InvalidReference, UNKNOWN));
+                        problems.push(Detail::at(DetailCode::InvalidReference, UNKNOWN, &place));
                     }
                     add_uses(&mut uses, problems, user, place, expression);
                 });
@@ -195,7 +194,7 @@ impl Draft {
         for circle in &sorted.circles {
             problems.push(told(circle, &set.members, &needs));
         }
-        problems.sort_by(|one, other| one.pointer.cmp(&other.pointer));
+        problems.sort_by(|one, other| one.target.cmp(&other.target));
         let is_put = |index: &usize| matches!(set.members[*index].goal, Goal::Put(_));
         let (mut order, deletes): (Vec<usize>, Vec<usize>) =
             sorted.order.into_iter().partition(is_put);
@@ -230,7 +229,7 @@ impl Draft {
 
 fn add_uses(
     uses: &mut Vec<Use>,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<Detail>,
     user: Option<usize>,
     place: String,
     expression: Result<Expression, Misread>,
@@ -242,7 +241,7 @@ fn add_uses(
             address: address.clone(),
             is_value: true,
         })),
-        Err(Misread { code, message }) => problems.push(Problem::new(place, code, message)),
+        Err(Misread { code, message }) => problems.push(Detail::at(code, message, place)),
     }
 }
 
@@ -262,7 +261,7 @@ fn linked(value: &Value, targets: &BTreeMap<String, String>) -> Value {
 }
 
 /// Tells of a circle, at the place where the first member on it asks for the next.
-fn told(circle: &[usize], members: &[Member], needs: &[BTreeMap<usize, String>]) -> Problem {
+fn told(circle: &[usize], members: &[Member], needs: &[BTreeMap<usize, String>]) -> Detail {
     let alias = |index: &usize| members[*index].reference.alias.as_str();
     let first = circle.first().copied().unwrap_or_default();
     let next = circle.get(1).copied().unwrap_or(first);
@@ -276,7 +275,7 @@ fn told(circle: &[usize], members: &[Member], needs: &[BTreeMap<usize, String>])
         ),
     };
     let place = place.unwrap_or_else(|| members[first].place.clone());
-    Problem::new(place, ProblemCode::Cycle, message)
+    Detail::at(DetailCode::Cycle, message, place)
 }
 
 /// What is found out about the uses of names.
@@ -285,7 +284,7 @@ struct Linking {
     targets: BTreeMap<String, String>,
     /// What each member needs first, with the place that says so.
     needs: Vec<BTreeMap<usize, String>>,
-    problems: Vec<Problem>,
+    problems: Vec<Detail>,
 }
 
 impl Linking {
@@ -344,7 +343,7 @@ impl Linking {
             }
             Meaning::Nothing(why) => {
                 let message = format!("'{name}' is not a name: {why}");
-                return self.add(used, ProblemCode::UnknownName, message);
+                return self.add(used, DetailCode::UnknownName, message);
             }
         };
         if let Some(pointer) = &used.address.pointer
@@ -358,15 +357,15 @@ impl Linking {
         }
     }
 
-    fn add(&mut self, used: &Use, code: ProblemCode, message: String) {
+    fn add(&mut self, used: &Use, code: DetailCode, message: String) {
         self.problems
-            .push(Problem::new(used.place.as_str(), code, message));
+            .push(Detail::at(code, message, used.place.as_str()));
     }
 
     fn unknown(&mut self, draft: &Draft, used: &Use, why: &str) {
         if draft.set.is_complete {
             let message = format!("'{}' is unknown: {why}.", used.address.name);
-            self.add(used, ProblemCode::UnknownName, message);
+            self.add(used, DetailCode::UnknownName, message);
         }
     }
 
@@ -382,13 +381,13 @@ impl Linking {
             used.address.name,
             named.join(" or ")
         );
-        self.add(used, ProblemCode::AmbiguousName, message);
+        self.add(used, DetailCode::AmbiguousName, message);
     }
 
     fn still_needed(&mut self, used: &Use, name: &str) {
         let message = format!(
             "'{name}' is to be deleted, after everything else. Keep it, or do not refer to it."
         );
-        self.add(used, ProblemCode::StillNeeded, message);
+        self.add(used, DetailCode::StillNeeded, message);
     }
 }

@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 use ucp_model::pointer::{Pointer, PointerBuf};
 use ucp_schema::{reserved_member, unknown};
 
+use crate::detail_code::DetailCode;
 use crate::limits::CONCAT_PARTS_MAX;
-use crate::problem::ProblemCode;
 
 const REFERENCE: &str = "$reference";
 const CONCAT: &str = "$concat";
@@ -43,7 +43,7 @@ pub struct Address {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misread {
     /// What kind of problem it is.
-    pub code: ProblemCode,
+    pub code: DetailCode,
     /// What is wrong.
     pub message: String,
 }
@@ -81,7 +81,7 @@ impl Expression {
                 "{CONCAT} has {} parts, and may have {CONCAT_PARTS_MAX}. Use fewer.",
                 parts.len()
             );
-            let code = ProblemCode::TooMany;
+            let code = DetailCode::TooMany;
             return Err(Misread { code, message });
         }
         let parts = parts.iter().map(|part| match (part, Self::read(part)) {
@@ -160,7 +160,7 @@ impl Address {
 
 fn invalid(message: impl Into<String>) -> Misread {
     Misread {
-        code: ProblemCode::InvalidReference,
+        code: DetailCode::InvalidReference,
         message: message.into(),
     }
 }
@@ -282,7 +282,7 @@ mod tests {
         assert!(parts(CONCAT_PARTS_MAX).is_ok());
         assert_eq!(
             parts(CONCAT_PARTS_MAX + 1).unwrap_err().code,
-            ProblemCode::TooMany
+            DetailCode::TooMany
         );
     }
 

@@ -11,6 +11,7 @@
 //! Nothing here performs I/O. Validating, showing and applying a set begin with these functions.
 
 mod declarations;
+mod detail_code;
 mod draft;
 mod expression;
 mod graph;
@@ -18,12 +19,12 @@ mod limits;
 mod link;
 mod names;
 mod path;
-mod problem;
 mod referred;
 mod resolve;
 mod set;
 
 pub use declarations::{Declarations, DeclaredMember};
+pub use detail_code::DetailCode;
 pub use draft::{Draft, Linked, LinkedMember};
 pub use expression::{Address, Expression, Misread, Part, renamed, visit};
 pub use graph::{Graph, Sorted};
@@ -34,7 +35,6 @@ pub use limits::{
 pub use link::Link;
 pub use names::Outside;
 pub use path::objection;
-pub use problem::{Problem, ProblemCode};
 pub use referred::Referred;
 pub use resolve::{Unresolved, left_open, links, links_of, resolve, with_unknown};
 pub use set::{Goal, Member, Set};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use ucp_model::ids::InvalidId;
-use ucp_model::{GroupId, ReferenceId, TypeName};
+use ucp_model::{Detail, GroupId, ReferenceId, TypeName};
 
-use crate::problem::{Problem, ProblemCode};
+use crate::detail_code::DetailCode;
 use crate::set::Member;
 
 /// A name that is not of the set: it has to be looked up.
@@ -43,7 +43,7 @@ pub(crate) struct Names {
 
 impl Names {
     /// Returns the names of members, and the problem of each that has the name of one before it.
-    pub(crate) fn of(members: &[Member]) -> (Self, Vec<Problem>) {
+    pub(crate) fn of(members: &[Member]) -> (Self, Vec<Detail>) {
         let mut names = Self::default();
         let mut symbolic: BTreeMap<String, usize> = BTreeMap::new();
         let mut problems = Vec::new();
@@ -57,7 +57,7 @@ impl Names {
                     members[*first].place
                 );
                 let place = format!("{}/alias", member.place);
-                problems.push(Problem::new(place, ProblemCode::DuplicateName, message));
+                problems.push(Detail::at(DetailCode::DuplicateName, message, place));
                 continue;
             }
             names.by_key.insert(key, index);
@@ -73,7 +73,7 @@ impl Names {
                         members[first].place
                     );
                     let place = format!("{}/symbolicName", member.place);
-                    problems.push(Problem::new(place, ProblemCode::DuplicateName, message));
+                    problems.push(Detail::at(DetailCode::DuplicateName, message, place));
                 }
             }
         }

@@ -3,10 +3,10 @@
 use ucp_model::pointer::Pointer;
 use ucp_schema::{Classes, Cursor, ResourceSchema, Types};
 
-use crate::problem::ProblemCode;
+use crate::detail_code::DetailCode;
 
 /// Returns what is wrong with a reference to a place, if anything.
-pub fn objection(schema: &ResourceSchema, pointer: &Pointer) -> Option<(ProblemCode, String)> {
+pub fn objection(schema: &ResourceSchema, pointer: &Pointer) -> Option<(DetailCode, String)> {
     let mut cursor = schema.root();
     let type_name = schema.type_name().arm();
     for token in pointer.tokens() {
@@ -14,7 +14,7 @@ pub fn objection(schema: &ResourceSchema, pointer: &Pointer) -> Option<(ProblemC
         let Some(next) = below(cursor, &name) else {
             let message =
                 format!("{type_name} has no property at {pointer}. Refer to one that it has.");
-            return Some((ProblemCode::UnknownPath, message));
+            return Some((DetailCode::UnknownPath, message));
         };
         cursor = next;
     }
@@ -22,7 +22,7 @@ pub fn objection(schema: &ResourceSchema, pointer: &Pointer) -> Option<(ProblemC
         let message = format!(
             "{pointer} of {type_name} is write-only: nobody can read it. Declare the value in both places, or refer to another one."
         );
-        return Some((ProblemCode::WriteOnly, message));
+        return Some((DetailCode::WriteOnly, message));
     }
     None
 }

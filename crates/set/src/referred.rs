@@ -4,9 +4,9 @@ use serde_json::Value;
 use ucp_model::{Detail, ErrorCode, Failure};
 
 use crate::Link;
+use crate::detail_code::DetailCode;
 use crate::expression::visit;
 use crate::limits::REFERRED_MAX_BYTES;
-use crate::problem::ProblemCode;
 use crate::resolve::links_of;
 
 /// How many places an error names.
@@ -79,7 +79,7 @@ impl Referred {
     fn too_much(&self) -> Failure {
         let details = self.largest.iter().map(|(bytes, place)| {
             let message = format!("It takes {bytes} bytes of what it refers to.");
-            Detail::at(ProblemCode::TooMany.as_str(), message, place.clone())
+            Detail::at(DetailCode::TooMany, message, place.clone())
         });
         let message = format!(
             "The resources of the set would take more than {REFERRED_MAX_BYTES} bytes of what they refer to. The details name those that take the most so far. Refer to smaller values, or apply the set in parts."

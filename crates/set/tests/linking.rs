@@ -76,10 +76,13 @@ fn link(members: Value) -> Linked {
     link_with(set(members, json!({})), &BTreeMap::new(), &BTreeSet::new())
 }
 
-fn told(linked: &Linked) -> Vec<(String, &'static str)> {
+fn told(linked: &Linked) -> Vec<(String, &str)> {
     let problems = linked.problems.iter();
     problems
-        .map(|problem| (problem.pointer.clone(), problem.code.as_str()))
+        .map(|problem| {
+            let place = problem.target.clone();
+            (place.unwrap_or_default(), problem.code.as_str())
+        })
         .collect()
 }
 
@@ -194,7 +197,10 @@ fn all_that_is_wrong_is_told_at_once() {
         ]
         .map(|(place, code)| (place.to_owned(), code))
     );
-    let of_circle = |problem: &&ucp_set::Problem| problem.pointer.starts_with("/resources/3");
+    let of_circle = |problem: &&ucp_model::Detail| {
+        let place = problem.target.as_deref();
+        place.is_some_and(|place| place.starts_with("/resources/3"))
+    };
     let circle = linked.problems.iter().find(of_circle).unwrap();
     assert!(circle.message.contains("a → b → a"), "{}", circle.message);
 }

@@ -453,7 +453,7 @@ impl Sides {
             Ok(refactor) if details.is_empty() => refactor,
             Ok(_) => return Err(invalid(details)),
             Err(problems) => {
-                details.extend(problems.into_iter().map(Detail::from));
+                details.extend(problems);
                 return Err(invalid(details));
             }
         };

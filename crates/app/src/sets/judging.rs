@@ -153,7 +153,7 @@ impl App {
                 order,
                 problems,
             } = draft.link(&known, &schemas, &deleted.collect());
-            details.extend(problems.into_iter().map(Detail::from));
+            details.extend(problems);
             let mut left = Left::of(&caller.room);
             let mut judged: Vec<Option<Member>> = Vec::with_capacity(linked.len());
             for member in linked {

@@ -5,10 +5,10 @@ use ucp_refactor::{Base, Body, RESOURCES_MAX, State};
 
 use crate::world::*;
 
-fn told(expected: &[(&str, &'static str)]) -> Vec<(String, &'static str)> {
+fn told(expected: &[(&str, &str)]) -> Vec<(String, String)> {
     let expected = expected.iter();
     expected
-        .map(|(place, code)| ((*place).to_owned(), *code))
+        .map(|(place, code)| ((*place).to_owned(), (*code).to_owned()))
         .collect()
 }
 

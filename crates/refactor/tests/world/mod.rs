@@ -9,10 +9,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use ucp_model::{GroupId, Identifier, ReferenceId, Scope, TypeName};
+use ucp_model::{Detail, GroupId, Identifier, ReferenceId, Scope, TypeName};
 use ucp_refactor::{
-    Base, Body, Declared, Deployed, Event, Group, LastSecrets, Mapping, OnAmbiguity, Problem,
-    Refactor, State, has_same_values, refactor,
+    Base, Body, Declared, Deployed, Event, Group, LastSecrets, Mapping, OnAmbiguity, Refactor,
+    State, has_same_values, refactor,
 };
 
 pub(crate) const QUEUE: &str = "AWS.SQS/Queue";
@@ -135,11 +135,11 @@ pub(crate) fn judged(state: &State, body: &Body) -> Refactor {
     }
 }
 
-pub(crate) fn problems(state: &State, body: &Body) -> Vec<(String, &'static str)> {
-    let problems: Vec<Problem> = refactor(state, body, has_same_values).unwrap_err();
+pub(crate) fn problems(state: &State, body: &Body) -> Vec<(String, String)> {
+    let problems: Vec<Detail> = refactor(state, body, has_same_values).unwrap_err();
     let problems = problems.into_iter();
     problems
-        .map(|problem| (problem.pointer, problem.code.as_str()))
+        .map(|problem| (problem.target.unwrap_or_default(), problem.code))
         .collect()
 }
 
