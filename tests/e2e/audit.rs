@@ -1,4 +1,4 @@
-//! The audit: who asked for what, and whether he was let.
+//! The audit: who asked for what, and whether they were let.
 
 mod lists;
 mod required;

@@ -92,7 +92,7 @@ async fn failures_beyond_the_limit_are_only_counted(kind: StoreKind) {
     world.finish().await;
 }
 
-/// Whoever hangs up before his login is refused is recorded, too.
+/// Whoever hangs up before their login is refused is recorded, too.
 #[tokio::test(start_paused = true)]
 async fn who_does_not_wait_for_the_refusal_is_recorded() {
     let world = world(StoreKind::Memory).await.expect("it needs nothing");

@@ -477,14 +477,14 @@ async fn a_caller_has_only_so_many_plans(kind: StoreKind) {
     let approve = format!("{}/:approve", path(&approved));
     let reply = call_as(&world, "alice", "POST", &approve, body).await;
     reply.expect(200);
-    let mut his = Vec::new();
+    let mut theirs = Vec::new();
     for _ in 0..20 {
-        his.push(ask("alice", "rg").await);
-        assert!(is_kept(&world, "alice", &his[his.len() - 1]).await);
+        theirs.push(ask("alice", "rg").await);
+        assert!(is_kept(&world, "alice", &theirs[theirs.len() - 1]).await);
     }
     let count = async || {
         let mut kept = Vec::new();
-        for id in &his {
+        for id in &theirs {
             kept.push(is_kept(&world, "alice", id).await);
         }
         // The newest.

@@ -191,7 +191,7 @@ async fn a_delete_by_name_settles_it(world: &World) {
     assert_eq!(leftovers(world).await, [] as [Value; 0]);
 }
 
-/// What somebody has imported is his, and never deleted.
+/// What somebody has imported is theirs, and never deleted.
 #[apply(on_every_store)]
 async fn what_is_imported_is_not_left_over(world: &World) {
     let old = leave(world).await;

@@ -544,7 +544,7 @@ async fn a_create_that_a_put_would_not_begin_is_refused(kind: StoreKind) {
     }
 }
 
-/// Who may not put a secret is not told whether he has guessed it.
+/// Who may not put a secret is not told whether they have guessed it.
 #[apply(on_every_store)]
 async fn a_secret_cannot_be_guessed_by_readers(kind: StoreKind) {
     let Some(builder) = World::builder().on(kind).await else {

@@ -1,4 +1,4 @@
-//! Who calls, and what he may do: principals, roles, scopes and grants. Pure: nothing here performs I/O.
+//! Who calls, and what they may do: principals, roles, scopes and grants. Pure: nothing here performs I/O.
 //!
 //! Start at [`Rights`]: what the grants of a principal permit, and what is denied to everybody.
 

@@ -62,7 +62,7 @@ pub const LIMITS: &[Limit] = &[
     },
     Limit {
         name: "set-judgement",
-        what: "The checks of all resources of a set: each is of a value by a schema",
+        what: "The checks of all resources of a set, or of all that a refactor deploys: each is of a value by a schema",
         most: Most::Number(SET_CHECKS_MAX as usize),
         beyond: Beyond::refused_in_detail(400, ErrorCode::InvalidRequest, "/resources/{index}"),
     },

@@ -142,8 +142,8 @@ impl App {
         is_of_owner: bool,
     ) -> Result<(), Rejection> {
         let quota = self.parts.quotas.caller_role_assignments;
-        let his = Counted::CallerRoleAssignments(caller);
-        if !self.admit(his, 1, quota).await? {
+        let theirs = Counted::CallerRoleAssignments(caller);
+        if !self.admit(theirs, 1, quota).await? {
             let message = format!(
                 "{quota} role assignments are yours, and no more may be: you are '{}'. Give roles to groups instead of users, delete one, or raise --quota-caller-role-assignments.",
                 excerpt(caller)
@@ -206,7 +206,7 @@ impl App {
         Err(Rejection::QuotaExceeded(exceeded(message, plane)))
     }
 
-    /// Makes room for a plan within the quotas of the caller: those of his plans go that he asked for first. Those that somebody
+    /// Makes room for a plan within the quotas of the caller: those of their plans go that they asked for first. Those that somebody
     /// has relied on do not count. Who is not authenticated could have the plans of others removed, so of those only what has
     /// expired goes, and beyond that a plan is refused.
     pub(crate) async fn admit_plan(

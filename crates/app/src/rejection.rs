@@ -62,7 +62,7 @@ pub enum Rejection {
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// What a caller sends beyond his rate.
+/// What a caller sends beyond their rate.
 #[derive(Debug)]
 pub struct BeyondRate {
     /// What is told of it.

@@ -25,8 +25,8 @@ impl App {
         Ok(self.rights_by(&stored, principal))
     }
 
-    /// Returns the caller with what he may do as it is stored now. What he gives to others outlasts what a process
-    /// remembers, and what was true when his request began.
+    /// Returns the caller with what they may do as it is stored now. What they give to others outlasts what a process
+    /// remembers, and what was true when their request began.
     pub(crate) async fn as_stored(&self, caller: &Caller) -> Result<Caller, Rejection> {
         let Some(principal) = &caller.principal else {
             return Ok(caller.clone());
@@ -44,7 +44,7 @@ impl App {
         Rights::of(principal, grants).except(Arc::clone(denied))
     }
 
-    /// Returns what everybody may do where nobody is asked who he is.
+    /// Returns what everybody may do where nobody is asked who they are.
     pub fn rights_of_everybody(&self) -> Rights {
         Rights::unlimited().except(Arc::clone(&self.parts.access.denied))
     }

@@ -121,7 +121,7 @@ impl App {
     }
 
     /// Returns up to `top` role assignments of a radius plane, after `after`, of which the caller owns all scopes. What the
-    /// next page begins with is his, too. The quota bounds how many it looks at.
+    /// next page begins with is theirs, too. The quota bounds how many it looks at.
     pub async fn list_role_assignments(
         &self,
         plane: &PlaneId,
@@ -130,16 +130,16 @@ impl App {
         caller: &Caller,
     ) -> Result<Listed<RoleAssignment>, Rejection> {
         let store = &self.parts.store;
-        let (mut his, mut after) = (Vec::new(), after.cloned());
+        let (mut theirs, mut after) = (Vec::new(), after.cloned());
         loop {
             let looked = store.list_role_assignments(Some(&plane.name), after.as_ref(), LOOKED_AT);
             let looked = looked.await?;
             let is_end = looked.len() < LOOKED_AT;
             after = looked.last().map(|last| last.id.clone());
-            his.extend(looked.into_iter().filter(|listed| caller.manages(listed)));
-            if is_end || his.len() > top {
-                his.truncate(top + 1);
-                return Ok(Listed::of(his, top));
+            theirs.extend(looked.into_iter().filter(|listed| caller.manages(listed)));
+            if is_end || theirs.len() > top {
+                theirs.truncate(top + 1);
+                return Ok(Listed::of(theirs, top));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Records the audit: who asked for what, and whether he was let.
+//! Records the audit: who asked for what, and whether they were let.
 //!
 //! Requests hand their events to an [`Auditor`]. A [`Recorder`], which runs beside them, writes what has come together
 //! since its last turn in one batch. What it cannot write it keeps, as far as its room goes, and tries again. By default

@@ -93,7 +93,7 @@ fn code(result: Result<(), Fault>) -> String {
     result.unwrap_err().code
 }
 
-/// Whoever has a plane of his own would learn the external id from the log of his credential.
+/// Whoever has a plane of their own would learn the external id from the log of their credential.
 #[tokio::test]
 async fn an_external_id_is_sent_with_the_credential_of_its_plane_alone() {
     for (plane, only, is_assumed) in [

@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(plans.plans().len(), 0);
     }
 
-    /// Whoever asks for what another loads waits for him.
+    /// Whoever asks for what another loads waits for them.
     #[tokio::test]
     async fn a_plan_is_loaded_by_one_of_those_who_ask() {
         let plans = KnownPlans::new();

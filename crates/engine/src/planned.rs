@@ -42,7 +42,7 @@ impl Stepper<'_> {
             return Ok(members);
         }
         // To open a large plan is long work. Whoever may have to wait for it is armed before, so that nobody who opens a plan
-        // waits for the turn of those who wait for him.
+        // waits for the turn of those who wait for them.
         self.turn.arm(&mut self.claimed.lease).await?;
         let load = async || {
             let Some(stored) = engine.store().get_plan(used.plan).await? else {

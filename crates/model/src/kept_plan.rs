@@ -52,9 +52,9 @@ pub struct Course {
 pub struct Approval {
     /// The caller.
     pub by: String,
-    /// When he said so.
+    /// When they said so.
     pub at: Timestamp,
-    /// What he said.
+    /// What they said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
 }
@@ -163,11 +163,11 @@ fn is_stale(failure: &Failure) -> bool {
 /// What a caller says of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Review {
-    /// What he wants.
+    /// What they want.
     pub verdict: ReviewVerdict,
-    /// The fingerprint of the plan that he has seen.
+    /// The fingerprint of the plan that they have seen.
     pub fingerprint: String,
-    /// Who he is, when he says so, and his comment.
+    /// Who they are, when they say so, and their comment.
     pub approval: Approval,
 }
 

@@ -285,7 +285,7 @@ fn what_has_moved_stays_if_everything_succeeds_or_that_is_asked_for() {
     let all = with(vec![done("a"), done("bb")]);
     let decision = decide(&deployment(OnFailure::Undo), &all);
     assert_eq!(finished(&decision).ended, Ended::Succeeded);
-    // Whoever cancels decides by himself.
+    // Whoever cancels decides by themselves.
     let cancelled = group::decide(&deployment(OnFailure::Undo), true, &with(vec![]), at(10));
     let failure = finished(&cancelled).ended.failure().unwrap();
     assert!(failure.message.contains("undo the refactor"));

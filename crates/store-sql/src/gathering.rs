@@ -14,7 +14,7 @@ use ucp_store::Error;
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// Questions that wait for the statement before theirs. One statement is under way at a time, and the next one asks what has
-/// come meanwhile: who is alone does not wait, and nobody gets an answer from before his question.
+/// come meanwhile: who is alone does not wait, and nobody gets an answer from before their question.
 pub(crate) struct Gathering<Q, A> {
     /// How many questions one statement asks at most.
     at_once: usize,
@@ -25,7 +25,7 @@ pub(crate) struct Gathering<Q, A> {
 struct Queue<Q, A> {
     /// The number of the next question.
     next: u64,
-    /// By their numbers. Who leaves takes his question along.
+    /// By their numbers. Who leaves takes their question along.
     waiting: BTreeMap<u64, Waiting<Q, A>>,
 }
 
@@ -89,7 +89,7 @@ impl<Q: Clone, A> Gathering<Q, A> {
                 turn = self.turn.lock() => turn,
                 () = &mut patience => break,
             };
-            // If there are none, somebody had this one in his turn, and has answered by now.
+            // If there are none, somebody had this one in their turn, and has answered by now.
             let (questions, callers) = self.take();
             if questions.is_empty() {
                 continue;

@@ -225,7 +225,7 @@ impl Builder {
         Self { roles, ..self }
     }
 
-    /// Lets in only who says who he is, as [`World::call_as`] does, and gives rights.
+    /// Lets in only who says who they are, as [`World::call_as`] does, and gives rights.
     pub fn granting(mut self, grants: Vec<Grant>) -> Self {
         self.access.grants = grants.into_iter().collect();
         self.callers = Callers::Known;

@@ -9,7 +9,7 @@ use ucp_authentication::{IdentityProvider, Refused};
 pub(crate) enum Callers {
     /// Whoever comes.
     Anybody,
-    /// Who says who he is.
+    /// Who says who they are.
     Known,
 }
 

@@ -35,7 +35,7 @@ const QUEUE: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// Who asks for what he has gets what he has, whatever the files have gained since then.
+/// Who asks for what they have gets what they have, whatever the files have gained since then.
 #[apply(on_every_store)]
 async fn the_same_again_stays_the_same(world: &World) {
     let put = order(LOGS, SMALL, json!({"note": "mine"}));

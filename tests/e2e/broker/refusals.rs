@@ -83,7 +83,7 @@ async fn an_order_is_told_what_is_wrong_with_it(world: &World) {
         .expect(404);
 }
 
-/// Whoever reads may say what he takes it for.
+/// Whoever reads may say what they take it for.
 #[apply(on_every_store)]
 async fn what_is_read_is_what_is_named(world: &World) {
     logs(world, "one", json!({})).await;

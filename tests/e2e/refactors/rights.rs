@@ -40,7 +40,7 @@ async fn who_may_change_all_groups_may_move(kind: StoreKind) {
     };
     let name = json!({"Name": "db"});
 
-    // He may not change the other group, nor read it.
+    // They may not change the other group, nor read it.
     for mode in ["plan", "apply"] {
         let refused = post_as(&world, "bob", PLANE, &declared(mode, &name))
             .await
@@ -58,7 +58,7 @@ async fn who_may_change_all_groups_may_move(kind: StoreKind) {
     post_as(&world, "eve", PLANE, &declared("plan", &secret))
         .await
         .expect(403);
-    // Nor is who may not put the type, whatever he may do with groups.
+    // Nor is who may not put the type, whatever they may do with groups.
     post_as(&world, "pat", PLANE, &declared("plan", &secret))
         .await
         .expect(403);
@@ -112,7 +112,7 @@ async fn who_may_change_all_groups_may_move(kind: StoreKind) {
         .expect(200)
         .body;
     assert_eq!(moves(&applied).len(), 1);
-    // The event is one of a group that he may not read, also in the record of another's plan.
+    // The event is one of a group that they may not read, also in the record of another's plan.
     let event = applied["name"].as_str().expect("a name");
     let alone = super::body("plan", &[(OLD, vec![])]);
     let mut seen = Value::Null;

@@ -148,7 +148,7 @@ async fn a_role_is_given_and_taken_away_at_once(kind: StoreKind) {
 }
 
 /// Names are of users, of groups, and of tokens, whose own role it is added to.
-/// Who gives a role is judged when all of his request is there.
+/// Who gives a role is judged when all of their request is there.
 #[apply(on_every_store)]
 async fn who_loses_his_role_while_he_sends_gives_none(kind: StoreKind) {
     let Some(world) = world(kind).await else {
@@ -222,7 +222,7 @@ async fn nobody_gives_what_he_does_not_own(kind: StoreKind) {
         ("alice", "new", beyond("/planes/aws/aws")),
         ("alice", "new", beyond(THEIRS)),
         ("alice", "new", beyond(&format!("{OURS}2"))),
-        // Out of his scopes, and into them.
+        // Out of their scopes, and into them.
         ("alice", "bob", beyond(THEIRS)),
         ("alice", "theirs", body("dave", "reader", &[OURS])),
         ("alice", "both", body("erin", "reader", &[OURS])),
@@ -268,7 +268,7 @@ async fn nobody_gives_what_he_does_not_own(kind: StoreKind) {
     world.finish().await;
 }
 
-/// What somebody does not own is not there for him.
+/// What somebody does not own is not there for them.
 #[apply(on_every_store)]
 async fn lists_and_ids_show_what_the_caller_owns(kind: StoreKind) {
     let Some(world) = world(kind).await else {
@@ -656,7 +656,7 @@ async fn giving_and_taking_is_audited(kind: StoreKind) {
     world.finish().await;
 }
 
-/// Nobody hides what he gives by leaving before the reply.
+/// Nobody hides what they give by leaving before the reply.
 #[tokio::test]
 async fn a_change_whose_client_leaves_is_audited() {
     // Only a database has statements to be held before.

@@ -96,7 +96,7 @@ async fn a_set_needs_its_group_and_each_resource(kind: StoreKind) {
         .expect(403);
     assert_eq!(world.live("AWS::EC2::VPC").len(), 2);
 
-    // Nobody reads AWS by naming what he may not read there.
+    // Nobody reads AWS by naming what they may not read there.
     let output = json!({"resources": [], "outputs": {"net": {"$reference": "net#/VpcId"}}});
     let refused = send("erin", "apply", OURS, &output.to_string()).await;
     let refused = refused.expect(400);
@@ -124,7 +124,7 @@ async fn a_set_needs_its_group_and_each_resource(kind: StoreKind) {
     assert!(world.live("AWS::Logs::LogGroup").is_empty());
 }
 
-/// A plan has values of what it refers to, so who may not read that sees no plan. He could not have asked for it either.
+/// A plan has values of what it refers to, so who may not read that sees no plan. They could not have asked for it either.
 #[tokio::test]
 async fn a_plan_lends_nobody_what_its_maker_may_read() {
     let subnets = VPCS.replace("VPC", "Subnet");
@@ -174,7 +174,7 @@ async fn a_plan_lends_nobody_what_its_maker_may_read() {
     applied.expect(202);
 }
 
-/// What a caller may not read can neither be a member of a set that he only looks at, nor be referred to, listed or not.
+/// What a caller may not read can neither be a member of a set that they only look at, nor be referred to, listed or not.
 #[tokio::test]
 async fn what_is_hidden_is_no_part_of_a_set() {
     let world = World::builder()

@@ -461,7 +461,7 @@ async fn a_contributor_does_not_let_the_process_sign(kind: StoreKind) {
     world.call_as("bob", "DELETE", &path, "").await.expect(403);
 }
 
-/// Who owns a plane of AWS reads what was asked for in it, and nothing else, although he owns no radius plane.
+/// Who owns a plane of AWS reads what was asked for in it, and nothing else, although they own no radius plane.
 #[apply(on_every_store)]
 async fn the_owner_of_an_aws_plane_reads_its_audit(kind: StoreKind) {
     let Some(world) = World::builder().on(kind).await else {
@@ -503,7 +503,7 @@ async fn the_owner_of_an_aws_plane_reads_its_audit(kind: StoreKind) {
     world.finish().await;
 }
 
-/// Nor does an alias hide from him who changes what is in his accounts. Of groups he learns nothing.
+/// Nor does an alias hide from them who changes what is in their accounts. Of groups they learn nothing.
 #[apply(on_every_store)]
 async fn the_owner_of_an_aws_plane_sees_who_changes_it_by_alias(kind: StoreKind) {
     let Some(world) =

@@ -4,27 +4,25 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 use ucp_model::operation::group::{Application, ApplyMember, Deployment, MemberGoal, Task};
-use ucp_model::{GroupId, Order, PlanId, ResourceGroup, Scope};
+use ucp_model::{GroupId, Order, ResourceGroup, Scope};
 use ucp_seal::AssociatedData;
 use ucp_set::{Declarations, DeclaredMember};
 use ucp_store::{NewOperation, NewWork, Sealed};
 use zeroize::Zeroizing;
 
-use super::member::{Goal, Member};
+use super::member::{ChangeGoal, ChangeMember};
 use crate::{App, Caller, PutResource, Rejection};
 
 /// What an operation on a group is to do: what is stored of it, and what is sealed, since it may have secrets.
 #[derive(Clone)]
-pub(crate) struct Change {
+pub(crate) struct GroupChange {
     pub(crate) application: Application,
     pub(crate) declarations: Declarations,
 }
 
 /// Why members change, if not since a set says so.
 #[derive(Default)]
-pub(crate) struct Reason {
-    /// The plan that is carried out.
-    pub(crate) plan: Option<PlanId>,
+pub(crate) struct ChangeReason {
     /// The refactor that is deployed.
     pub(crate) deployment: Option<Box<Deployment>>,
     /// The order of a service broker.
@@ -53,12 +51,12 @@ impl App {
     /// Returns what is declared of a member, with the tags of its group.
     pub(crate) fn declared_member(
         &self,
-        member: &Member,
+        member: &ChangeMember,
         group: &ResourceGroup,
     ) -> Option<DeclaredMember> {
         match &member.goal {
-            Goal::Put(put) => Some(self.declared_put(put, group)),
-            Goal::Delete(_) | Goal::DeleteOwned(..) => None,
+            ChangeGoal::Put(put) => Some(self.declared_put(put, group)),
+            ChangeGoal::Delete(_) | ChangeGoal::DeleteOwned(..) => None,
         }
     }
 
@@ -74,10 +72,10 @@ impl App {
     pub(crate) fn new_change(
         &self,
         group: &GroupId,
-        change: Change,
+        change: GroupChange,
         caller: &Caller,
     ) -> Result<NewOperation, Rejection> {
-        let Change {
+        let GroupChange {
             application,
             declarations,
         } = change;
@@ -94,24 +92,20 @@ impl App {
     }
 }
 
-impl Change {
-    /// Returns the change that makes these members, which is to tell the outputs at its end.
+impl GroupChange {
+    /// Returns the change that makes these members, each of which declares something or nothing, and is to tell the outputs at its end.
     pub(crate) fn of(
         members: Vec<ApplyMember>,
         declared: Vec<Option<DeclaredMember>>,
         outputs: Map<String, Value>,
-        reason: Reason,
+        reason: ChangeReason,
     ) -> Self {
-        let Reason {
-            plan,
-            deployment,
-            order,
-        } = reason;
+        let ChangeReason { deployment, order } = reason;
         Self {
             application: Application {
                 members,
                 has_outputs: !outputs.is_empty(),
-                plan,
+                plan: None,
                 deployment,
                 order,
             },
@@ -125,16 +119,16 @@ impl Change {
 }
 
 /// Returns a member as it is stored.
-pub(crate) fn applied(member: &Member, is_unchanged: bool) -> ApplyMember {
+pub(crate) fn applied(member: &ChangeMember, is_unchanged: bool) -> ApplyMember {
     ApplyMember {
         symbolic_name: member.symbolic_name.clone(),
         reference: member.reference.clone(),
         moved_from: member.moved_from.clone(),
         scope: member.scope.clone(),
         goal: match &member.goal {
-            Goal::Put(put) => MemberGoal::Put(put.options),
-            Goal::Delete(_) => MemberGoal::Delete,
-            Goal::DeleteOwned(created_at, _) => MemberGoal::DeleteOwned(*created_at),
+            ChangeGoal::Put(put) => MemberGoal::Put(put.options),
+            ChangeGoal::Delete(_) => MemberGoal::Delete,
+            ChangeGoal::DeleteOwned(created_at, _) => MemberGoal::DeleteOwned(*created_at),
         },
         on_shared: member.on_shared(),
         depends_on: member.depends_on.clone(),

@@ -28,7 +28,7 @@ impl App {
         left: &mut Left,
     ) -> Result<Option<Identifier>, Rejection> {
         judge_for_type(&put.properties, &put.tags, schema)?;
-        let draft = Draft {
+        let draft = DraftPut {
             properties: with_unknown(&Value::Object(put.properties.clone())),
             schema: Arc::clone(schema),
             default_tags: self.default_tags(put, Some(group)),
@@ -71,7 +71,7 @@ impl Left {
 }
 
 /// A put that is not judged yet.
-struct Draft {
+struct DraftPut {
     /// With unknown values.
     properties: Value,
     schema: Arc<ResourceSchema>,
@@ -81,13 +81,13 @@ struct Draft {
     has_reference: bool,
 }
 
-impl Draft {
+impl DraftPut {
     fn judge_within(self, left: &mut Left) -> Result<Option<Identifier>, Rejection> {
         let checks = self.schema.checks_of(&self.properties);
         left.take_room(checks.bytes())?;
         left.checks = left.checks.checked_sub(checks.all).ok_or_else(|| {
             let message = format!(
-                "The set would take more than {SET_CHECKS_MAX} checks with this resource. Declare less, or use several sets."
+                "With this resource, more than {SET_CHECKS_MAX} checks would be made. Declare less, or fewer resources at once."
             );
             Rejection::Invalid(Failure::new("TooMany", message))
         })?;
@@ -133,9 +133,9 @@ mod tests {
 
     use super::*;
 
-    fn draft() -> Draft {
+    fn draft() -> DraftPut {
         let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
-        Draft {
+        DraftPut {
             properties: json!({"CidrBlock": "10.0.0.0/16"}),
             schema: Catalogue::embedded().get(&type_name).unwrap(),
             default_tags: BTreeMap::new(),

@@ -8,13 +8,13 @@ use crate::{PutResource, TrackedBy};
 
 /// One of the resources that a change concerns, with which nothing is wrong, as far as that can be told without AWS. Whoever changes
 /// a group has some: a set, the deployment of a refactor, an order.
-pub(crate) struct Member {
+pub(crate) struct ChangeMember {
     /// Its place, as a JSON Pointer into the body; none if that does not list it.
     pub(crate) place: String,
     pub(crate) symbolic_name: String,
     pub(crate) reference: ReferenceId,
     pub(crate) scope: Scope,
-    pub(crate) goal: Goal,
+    pub(crate) goal: ChangeGoal,
     /// The indexes of the members that come first.
     pub(crate) depends_on: Vec<usize>,
     /// What moves to its alias when the change is accepted.
@@ -38,9 +38,9 @@ pub(crate) struct CustomName {
     pub(crate) fixed: String,
 }
 
-impl Member {
-    /// Returns one that depends on no other one, and of which nothing is recorded.
-    pub(crate) fn new(reference: ReferenceId, scope: Scope, goal: Goal) -> Self {
+impl ChangeMember {
+    /// Returns one that depends on no other one, and of which nothing more is known.
+    pub(crate) fn new(reference: ReferenceId, scope: Scope, goal: ChangeGoal) -> Self {
         Self {
             place: String::new(),
             symbolic_name: reference.alias.clone(),
@@ -60,8 +60,8 @@ impl Member {
     /// Returns its put, if it has one.
     pub(crate) fn put(&self) -> Option<&PutResource> {
         match &self.goal {
-            Goal::Put(put) => Some(put),
-            Goal::Delete(_) | Goal::DeleteOwned(..) => None,
+            ChangeGoal::Put(put) => Some(put),
+            ChangeGoal::Delete(_) | ChangeGoal::DeleteOwned(..) => None,
         }
     }
 
@@ -80,8 +80,8 @@ impl Member {
     /// Returns what becomes of its delete if other references stand for the resource.
     pub(crate) fn on_shared(&self) -> OnShared {
         match &self.goal {
-            Goal::Put(_) => OnShared::default(),
-            Goal::Delete(on_shared) | Goal::DeleteOwned(_, on_shared) => *on_shared,
+            ChangeGoal::Put(_) => OnShared::default(),
+            ChangeGoal::Delete(on_shared) | ChangeGoal::DeleteOwned(_, on_shared) => *on_shared,
         }
     }
 
@@ -108,8 +108,8 @@ impl Member {
     }
 }
 
-/// What is to become of a [`Member`].
-pub(crate) enum Goal {
+/// What is to become of a [`ChangeMember`].
+pub(crate) enum ChangeGoal {
     /// This put. Its properties are linked.
     Put(Box<PutResource>),
     /// Delete it.

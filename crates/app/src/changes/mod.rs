@@ -6,7 +6,7 @@ mod drafts;
 mod member;
 mod resource_change;
 
-pub(crate) use self::accepting::{Change, Reason, applied};
+pub(crate) use self::accepting::{ChangeReason, GroupChange, applied};
 pub(crate) use self::drafts::{Left, SET_CHECKS_MAX};
-pub(crate) use self::member::{CustomName, Goal, Member};
+pub(crate) use self::member::{ChangeGoal, ChangeMember, CustomName};
 pub use self::resource_change::{ChangeKind, ResourceChange, WhatIf};

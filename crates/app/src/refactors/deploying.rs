@@ -15,7 +15,7 @@ use ucp_store::NewOperation;
 
 use super::found::{FoundGroup, FoundPut, Tracked, as_made};
 use super::in_words;
-use crate::changes::{Change, Goal, Left, Member, Reason, applied};
+use crate::changes::{ChangeGoal, ChangeMember, ChangeReason, GroupChange, Left, applied};
 use crate::sets::{placed, refused_elsewhere};
 use crate::{App, Caller, Rejection};
 
@@ -110,14 +110,14 @@ impl App {
                 }
                 None => *judged.creates.entry(it.reference.group.key()).or_default() += 1,
             }
-            judged
-                .declared
-                .push(Some(self.declared_put(&it.put, group)));
+            let declared = self.declared_put(&it.put, group);
+            judged.declared.push(Some(declared));
             let scope = it.put.scope.clone();
-            let member = Member {
+            let member = ChangeMember {
                 symbolic_name: in_words(&it.reference),
                 depends_on: it.needs,
-                ..Member::new(it.reference, scope, Goal::Put(it.put))
+                has_reference,
+                ..ChangeMember::new(it.reference, scope, ChangeGoal::Put(it.put))
             };
             judged.members.push(applied(&member, false));
             judged.unmet.extend(it.unmet);
@@ -203,15 +203,15 @@ impl App {
         let changed = content.changes.update.iter();
         let changed = changed.filter_map(|id| updates.get(&id.key()));
         self.refuse_protected(&changed.collect::<Vec<_>>()).await?;
-        let reason = Reason {
+        let reason = ChangeReason {
             deployment: Some(Box::new(Deployment {
                 refactor,
                 groups: content.named.clone(),
                 on_failure,
             })),
-            ..Reason::default()
+            ..ChangeReason::default()
         };
-        let change = Change::of(members, declared, Map::new(), reason);
+        let change = GroupChange::of(members, declared, Map::new(), reason);
         self.new_change(&group, change, caller).map(Some)
     }
 }

@@ -16,7 +16,7 @@ use ucp_store::PlaceOrder;
 use super::wait::Impatience;
 use super::{Ordered, ServiceRejection, ServiceRequest};
 use crate::awaiting::Pending;
-use crate::changes::{Change, Goal, Member, Reason, applied};
+use crate::changes::{ChangeGoal, ChangeMember, ChangeReason, GroupChange, applied};
 use crate::declaring::Purpose;
 use crate::{App, DeclaredSet, Mode, PutResource, SetGoal, SetMember};
 
@@ -127,13 +127,15 @@ impl Works {
     pub(super) fn delete(&mut self, first: &[ReferenceOf], then: &[ReferenceOf]) {
         let begin = self.members.len();
         for (index, of) in first.iter().chain(then).enumerate() {
-            let goal = Goal::Delete(OnShared::default());
-            let deleted = Member {
-                depends_on: match index < first.len() {
-                    true => Vec::new(),
-                    false => (begin..begin + first.len()).collect(),
+            let goal = ChangeGoal::Delete(OnShared::default());
+            let deleted = ChangeMember {
+                depends_on: if index < first.len() {
+                    Vec::new()
+                } else {
+                    (begin..begin + first.len()).collect()
                 },
-                ..Member::new(of.id.clone(), of.scope.clone(), goal)
+                has_reference: true,
+                ..ChangeMember::new(of.id.clone(), of.scope.clone(), goal)
             };
             self.members.push(applied(&deleted, false));
             self.declared.push(None);
@@ -350,7 +352,7 @@ impl App {
         tags.extend(order.own_tags.clone());
         let only_reads = works.members.is_empty();
         let reads_until = only_reads.then(|| self.parts.clock.now().after(request.sync_wait));
-        let reason = Reason {
+        let reason = ChangeReason {
             order: Some(Box::new(Order {
                 kind: order.kind(),
                 instance: order.instance.id.clone(),
@@ -360,11 +362,11 @@ impl App {
                 reads_until,
                 originator: request.originator.clone(),
             })),
-            ..Reason::default()
+            ..ChangeReason::default()
         };
         let members = works.members.iter();
         let going: BTreeSet<String> = members.map(|member| member.reference.key()).collect();
-        let change = Change::of(works.members, works.declared, works.outputs, reason);
+        let change = GroupChange::of(works.members, works.declared, works.outputs, reason);
         let mut new = self.new_change(&group, change, caller)?;
         if order.kind() == ChangeKind::Delete {
             let heirs = self.heirs(works.recorded.values(), &going, caller);

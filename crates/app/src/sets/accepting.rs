@@ -8,7 +8,7 @@ use ucp_model::{GroupId, PlanUse, Reference};
 use ucp_store::ApplyRefactor;
 
 use super::outcome::ApplyOutcome;
-use crate::changes::{Change, Member};
+use crate::changes::{ChangeMember, GroupChange};
 use crate::refactors::changed_meanwhile;
 use crate::refusal::{no_such_group, policy_lowered};
 use crate::{App, Caller, Rejection};
@@ -18,7 +18,7 @@ impl App {
     pub(super) async fn admit_set_members(
         &self,
         group: &GroupId,
-        members: &[Member],
+        members: &[ChangeMember],
         caller: &Caller,
     ) -> Result<(), Rejection> {
         let more = members
@@ -32,7 +32,7 @@ impl App {
     pub(crate) async fn accept_apply(
         &self,
         group: &GroupId,
-        change: Change,
+        change: GroupChange,
         caller: &Caller,
     ) -> Result<ApplyOutcome, Rejection> {
         let application = change.application.clone();

@@ -6,7 +6,7 @@ use ucp_set::resolve;
 
 use super::judged::JudgedSet;
 use super::outcome::ApplyOutcome;
-use crate::changes::{Change, Reason, applied};
+use crate::changes::{ChangeReason, GroupChange, applied};
 use crate::declaring::Purpose;
 use crate::looking::members as members_of;
 use crate::values::value_of;
@@ -50,7 +50,7 @@ impl App {
             .iter()
             .all(|member| member.is_unchanged && member.moved_from.is_none());
         let outputs = members_of(outputs);
-        let mut change = Change::of(stored, Vec::new(), outputs, Reason::default());
+        let mut change = GroupChange::of(stored, Vec::new(), outputs, ChangeReason::default());
         if let (true, Ok(told)) = (has_nothing_to_do, told) {
             return Ok(ApplyOutcome::unchanged(group.id, change.application, told));
         }

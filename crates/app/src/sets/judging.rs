@@ -13,13 +13,15 @@ use ucp_model::{
     json,
 };
 use ucp_schema::{Classes, ResourceSchema};
-use ucp_set::{Draft, Linked, LinkedMember, MEMBERS_MAX, OUTSIDE_MAX, Outside, Set, links};
+use ucp_set::{
+    Draft, Goal, Linked, LinkedMember, MEMBERS_MAX, Member, OUTSIDE_MAX, Outside, Set, links,
+};
 
 use super::judged::JudgedSet;
 use super::moving::moved;
 use super::obstacle::placed;
 use super::same_resource::{note_declared, one_for_each};
-use crate::changes::{CustomName, Goal, Left, Member};
+use crate::changes::{ChangeGoal, ChangeMember, CustomName, Left};
 use crate::declared::Given;
 use crate::declaring::{Purpose, unsupported};
 use crate::group_operations::TYPES_MAX;
@@ -155,14 +157,14 @@ impl App {
             } = draft.link(&known, &schemas, &deleted.collect());
             details.extend(problems);
             let mut left = Left::of(&caller.room);
-            let mut judged: Vec<Option<Member>> = Vec::with_capacity(linked.len());
+            let mut judged: Vec<Option<ChangeMember>> = Vec::with_capacity(linked.len());
             for member in linked {
                 let index = index_of(&member);
                 let given = given.get(&index);
                 let given = given.ok_or_else(|| Rejection::Internal("a member was lost".into()))?;
                 let reference = recorded.get(&member.reference.key());
                 match self.judged_member(given, member, &group, reference, &mut left) {
-                    Ok(member) => judged.push(Some(Member {
+                    Ok(member) => judged.push(Some(ChangeMember {
                         moved_from: moved.remove(&index),
                         ..member
                     })),
@@ -320,13 +322,13 @@ impl App {
         group: &ResourceGroup,
         recorded: Option<&Reference>,
         left: &mut Left,
-    ) -> Result<Member, Rejection> {
+    ) -> Result<ChangeMember, Rejection> {
         let Given { schema, member } = given;
         let has_reference = recorded.is_some();
         let mut declared = None;
         let mut custom_name = recorded.and_then(|reference| custom_name_of(reference, schema));
         let goal = match (&member.goal, linked.goal) {
-            (SetGoal::Put(put), ucp_set::Goal::Put(properties)) => {
+            (SetGoal::Put(put), Goal::Put(properties)) => {
                 let put = PutResource {
                     type_name: schema.type_name().clone(),
                     tracked_by: Some(TrackedBy {
@@ -339,19 +341,19 @@ impl App {
                 declared = self.judged_draft(&put, schema, group, has_reference, left)?;
                 let properties = Value::Object(put.properties.clone());
                 custom_name = custom_name_in(&properties, schema);
-                Goal::Put(Box::new(put))
+                ChangeGoal::Put(Box::new(put))
             }
             (SetGoal::Delete(on_shared), _) => {
                 if !schema.handlers().delete {
                     return Err(unsupported(schema, "deleted"));
                 }
-                Goal::Delete(*on_shared)
+                ChangeGoal::Delete(*on_shared)
             }
-            (SetGoal::Put(_), ucp_set::Goal::Delete) => {
+            (SetGoal::Put(_), Goal::Delete) => {
                 return Err(Rejection::Internal("a put was taken for a delete".into()));
             }
         };
-        Ok(Member {
+        Ok(ChangeMember {
             place: linked.place,
             symbolic_name: linked.symbolic_name,
             reference: linked.reference,
@@ -445,7 +447,7 @@ fn members(
     recorded: &BTreeMap<String, Reference>,
     moved: &BTreeMap<usize, MovedFrom>,
     details: &mut Vec<Detail>,
-) -> Vec<ucp_set::Member> {
+) -> Vec<Member> {
     let mut members = Vec::with_capacity(given.len());
     for (index, Given { schema, member }) in given {
         let place = format!("/resources/{index}");
@@ -471,14 +473,14 @@ fn members(
             ));
         }
         match ReferenceId::new(group.clone(), type_name, &member.alias) {
-            Ok(reference) => members.push(ucp_set::Member {
+            Ok(reference) => members.push(Member {
                 place,
                 reference,
                 symbolic_name: member.symbolic_name.clone(),
                 depends_on: member.depends_on.clone(),
                 goal: match &member.goal {
-                    SetGoal::Put(put) => ucp_set::Goal::Put(put.properties.clone()),
-                    SetGoal::Delete(_) => ucp_set::Goal::Delete,
+                    SetGoal::Put(put) => Goal::Put(put.properties.clone()),
+                    SetGoal::Delete(_) => Goal::Delete,
                 },
             }),
             Err(error) => details.push(Detail::at(
@@ -506,7 +508,7 @@ fn elsewhere<'a>(
 /// Returns the references that the group owns, and the set does not list.
 fn unlisted(
     recorded: &BTreeMap<String, Reference>,
-    members: &[ucp_set::Member],
+    members: &[Member],
     details: &mut Vec<Detail>,
 ) -> Vec<Reference> {
     let listed: BTreeSet<String> = members.iter().map(|it| it.reference.key()).collect();
@@ -532,21 +534,21 @@ fn index_of(member: &LinkedMember) -> usize {
 
 /// Returns the members in the order in which they are applied, and those that are deleted although they are not listed.
 fn in_order(
-    mut judged: Vec<Option<Member>>,
+    mut judged: Vec<Option<ChangeMember>>,
     order: &[usize],
     (unlisted, on_shared): (Vec<Reference>, OnShared),
     schema_of: impl Fn(&TypeName) -> Option<Arc<ResourceSchema>>,
-) -> Vec<Member> {
+) -> Vec<ChangeMember> {
     let mut places = vec![0; judged.len()];
     for (place, index) in order.iter().enumerate() {
         places[*index] = place;
     }
     let listed = order.iter().filter_map(|index| judged[*index].take());
-    let listed = listed.map(|member| Member {
+    let listed = listed.map(|member| ChangeMember {
         depends_on: member.depends_on.iter().map(|need| places[*need]).collect(),
         ..member
     });
-    let unlisted = unlisted.into_iter().map(|reference| Member {
+    let unlisted = unlisted.into_iter().map(|reference| ChangeMember {
         place: String::new(),
         symbolic_name: reference.id.alias.clone(),
         custom_name: (schema_of(&reference.id.type_name))
@@ -555,7 +557,7 @@ fn in_order(
         declared: None,
         reference: reference.id,
         scope: reference.scope,
-        goal: Goal::DeleteOwned(reference.created_at, on_shared),
+        goal: ChangeGoal::DeleteOwned(reference.created_at, on_shared),
         moved_from: None,
         depends_on: Vec::new(),
         has_reference: true,

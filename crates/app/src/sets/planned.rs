@@ -16,7 +16,7 @@ use ucp_set::{Declarations, DeclaredMember, Expression, Link, links, resolve, vi
 use super::judged::JudgedSet;
 use super::obstacle::refused_elsewhere;
 use super::outcome::ApplyOutcome;
-use crate::changes::{Change, Member, applied};
+use crate::changes::{ChangeMember, GroupChange, applied};
 use crate::declaring::Purpose;
 use crate::looking::LOOKING_TIME;
 use crate::plan_in_hand::{DeclaredPlan, PlanInHand, is_same_declaration};
@@ -117,7 +117,7 @@ impl App {
         let scopes = plan.members.iter().map(|member| &member.scope);
         self.admit_members(scopes, [(group, more.count())], caller)
             .await?;
-        let change = Change {
+        let change = GroupChange {
             application,
             declarations,
         };
@@ -273,21 +273,23 @@ impl App {
         declarations: &Declarations,
     ) -> Result<(), Rejection> {
         let planned = application.members.iter().zip(&declarations.members);
-        let is_same =
-            |(given, (planned, declared)): (&Member, (&ApplyMember, &Option<DeclaredMember>))| {
-                let mut given_member = applied(given, false);
-                // What moves is compared with the state that it was planned for.
-                given_member.moved_from.clone_from(&planned.moved_from);
-                // Plans of earlier versions do not say it.
-                given_member.is_declared = planned.is_declared;
-                let given_declared = self.declared_member(given, &judged.group);
-                let is_declared = match (declared, given_declared) {
-                    (None, None) => true,
-                    (Some(declared), Some(given)) => is_same_member(declared, &given),
-                    (None, Some(_)) | (Some(_), None) => false,
-                };
-                is_declared && given_member == *planned
+        let is_same = |(given, (planned, declared)): (
+            &ChangeMember,
+            (&ApplyMember, &Option<DeclaredMember>),
+        )| {
+            let mut given_member = applied(given, false);
+            // What moves is compared with the state that it was planned for.
+            given_member.moved_from.clone_from(&planned.moved_from);
+            // Plans of earlier versions do not say it.
+            given_member.is_declared = planned.is_declared;
+            let given_declared = self.declared_member(given, &judged.group);
+            let is_declared = match (declared, given_declared) {
+                (None, None) => true,
+                (Some(declared), Some(given)) => is_same_member(declared, &given),
+                (None, Some(_)) | (Some(_), None) => false,
             };
+            is_declared && given_member == *planned
+        };
         let outputs = [&declarations.outputs, &judged.outputs].map(|it| Value::Object(it.clone()));
         let is_same = judged.members.len() == application.members.len()
             && judged.members.iter().zip(planned).all(is_same)

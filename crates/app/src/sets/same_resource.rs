@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ucp_model::operation::ReplacementPolicy;
 use ucp_model::{Detail, Identifier};
 
-use crate::changes::{CustomName, Goal, Member};
+use crate::changes::{ChangeGoal, ChangeMember, CustomName};
 
 /// What a set does with a resource.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,9 +22,9 @@ enum Use {
 
 /// Returns the resources that a member is about, as far as they are known before AWS is asked: the one that a put declares, and
 /// the one that its reference stands for, which it may replace by that. Two that differ in letter case only may be one.
-fn uses(member: &Member) -> Vec<(Use, &Identifier)> {
+fn uses(member: &ChangeMember) -> Vec<(Use, &Identifier)> {
     let recorded = member.recorded.as_ref();
-    let Goal::Put(put) = &member.goal else {
+    let ChangeGoal::Put(put) = &member.goal else {
         let deletes = match member.on_shared().refuses() {
             true => Use::Deletes,
             false => Use::Releases,
@@ -49,8 +49,8 @@ fn uses(member: &Member) -> Vec<(Use, &Identifier)> {
 }
 
 /// Returns what is wrong with members that are about one AWS resource: two declare it, or one does that another one deletes.
-pub(super) fn one_for_each(members: &[Member]) -> Vec<Detail> {
-    let mut first: BTreeMap<String, (Use, &Member)> = BTreeMap::new();
+pub(super) fn one_for_each(members: &[ChangeMember]) -> Vec<Detail> {
+    let mut first: BTreeMap<String, (Use, &ChangeMember)> = BTreeMap::new();
     let mut details = Vec::new();
     for member in members {
         for (used, name) in uses(member) {
@@ -84,13 +84,13 @@ pub(super) fn one_for_each(members: &[Member]) -> Vec<Detail> {
 }
 
 /// Notes which members give up what another one declares. What a put may replace by a resource that AWS names does not count.
-pub(super) fn note_declared(members: &mut [Member]) {
-    let stays = |member: &&Member| match &member.goal {
-        Goal::Put(put) => {
+pub(super) fn note_declared(members: &mut [ChangeMember]) {
+    let stays = |member: &&ChangeMember| match &member.goal {
+        ChangeGoal::Put(put) => {
             let may_replace = put.options.replacement_policy != ReplacementPolicy::Refuse;
             member.declared.is_some() || !may_replace
         }
-        Goal::Delete(_) | Goal::DeleteOwned(..) => false,
+        ChangeGoal::Delete(_) | ChangeGoal::DeleteOwned(..) => false,
     };
     let used = members.iter().filter(stays).flat_map(|member| {
         let uses = uses(member).into_iter();
@@ -107,22 +107,22 @@ pub(super) fn note_declared(members: &mut [Member]) {
 
 /// Returns what is wrong with members of which one declares the name that another one, which is deleted, was made with: AWS has
 /// such a name once, although the identifier is another.
-fn same_names(members: &[Member]) -> Vec<Detail> {
-    let key = |member: &Member, name: &CustomName| {
+fn same_names(members: &[ChangeMember]) -> Vec<Detail> {
+    let key = |member: &ChangeMember, name: &CustomName| {
         let type_name = &member.reference.type_name;
         let place = member.scope.place_of(type_name);
         let type_name = type_name.as_str().to_ascii_lowercase();
         format!("{place}/{type_name}/{}", name.fixed)
     };
     let goes = members.iter().filter_map(|member| {
-        let is_put = matches!(member.goal, Goal::Put(_));
+        let is_put = matches!(member.goal, ChangeGoal::Put(_));
         let name = member.custom_name.as_ref().filter(|_| !is_put)?;
         Some((key(member, name), member))
     });
-    let goes: BTreeMap<String, &Member> = goes.collect();
+    let goes: BTreeMap<String, &ChangeMember> = goes.collect();
     let comes = members
         .iter()
-        .filter(|member| matches!(member.goal, Goal::Put(_)) && !member.has_reference);
+        .filter(|member| matches!(member.goal, ChangeGoal::Put(_)) && !member.has_reference);
     let mut details = Vec::new();
     for member in comes {
         let Some(name) = &member.custom_name else {
@@ -139,8 +139,8 @@ fn same_names(members: &[Member]) -> Vec<Detail> {
 
 /// Returns the code and the message for two members that are about one resource.
 fn met_twice(
-    (other_used, other): (Use, &Member),
-    (used, member): (Use, &Member),
+    (other_used, other): (Use, &ChangeMember),
+    (used, member): (Use, &ChangeMember),
     name: &str,
 ) -> (&'static str, String) {
     let is_put = |used: Use| used == Use::Declares;

@@ -13,7 +13,7 @@ use ucp_store::rules::takes_away;
 
 use super::judged::JudgedSet;
 use super::obstacle::{Obstacle, placed, refused_elsewhere};
-use crate::changes::{Goal, Member};
+use crate::changes::{ChangeGoal, ChangeMember};
 use crate::declaring::Purpose;
 use crate::looking::Outlook;
 use crate::put::Prospect;
@@ -64,8 +64,8 @@ impl App {
         loop {
             for (index, member) in members.iter().enumerate() {
                 let is_ready = match &member.goal {
-                    Goal::Put(_) => member.depends_on.iter().all(|need| unchanged[*need]),
-                    Goal::Delete(_) | Goal::DeleteOwned(..) => true,
+                    ChangeGoal::Put(_) => member.depends_on.iter().all(|need| unchanged[*need]),
+                    ChangeGoal::Delete(_) | ChangeGoal::DeleteOwned(..) => true,
                 };
                 if begun[index] || !is_ready || looks.len() >= LOOKS_AT_ONCE {
                     continue;
@@ -73,11 +73,11 @@ impl App {
                 begun[index] = true;
                 member.take_referred(&mut referred, |link| size_of(value_of(&seen, link)))?;
                 let put = match &member.goal {
-                    Goal::Put(put) => match resolved(put, &seen) {
+                    ChangeGoal::Put(put) => match resolved(put, &seen) {
                         Some(put) if Instant::now() < deadline => Some(member.found(put)),
                         Some(_) | None => continue,
                     },
-                    Goal::Delete(_) | Goal::DeleteOwned(..) => None,
+                    ChangeGoal::Delete(_) | ChangeGoal::DeleteOwned(..) => None,
                 };
                 let reference = recorded.get(&member.reference.key());
                 unchanged[index] = put.is_none() && reference.is_none();
@@ -110,7 +110,7 @@ impl App {
                         name: member.symbolic_name.clone(),
                         own,
                         target,
-                        deletes: !matches!(member.goal, Goal::Put(_)),
+                        deletes: !matches!(member.goal, ChangeGoal::Put(_)),
                     };
                     taken.insert(index, taken_by);
                 }
@@ -120,7 +120,7 @@ impl App {
         drop(looks);
         refused_elsewhere(refused.into_values().flatten().collect())?;
         let deleted = members.iter();
-        let deleted = deleted.filter(|member| !matches!(member.goal, Goal::Put(_)));
+        let deleted = deleted.filter(|member| !matches!(member.goal, ChangeGoal::Put(_)));
         let going = deleted.map(|member| member.reference.key()).collect();
         self.refuse_taken(taken.into_values().collect(), &going, caller)
             .await?;
@@ -223,7 +223,7 @@ impl App {
     ) -> Result<AllSeen, Rejection> {
         let pool = &self.parts.pool;
         let outside = || {
-            let puts = judged.members.iter().filter_map(Member::put);
+            let puts = judged.members.iter().filter_map(ChangeMember::put);
             let values = puts.flat_map(|put| put.properties.values());
             let of_set = judged.members.iter().map(|member| member.reference.key());
             Referents::of(values.chain(outputs.values()), &of_set.collect())
@@ -239,7 +239,7 @@ impl App {
 /// Refuses a set whose members would take too much of what they refer to: of what is outside as it was seen, and of each other as
 /// they are declared, or else as they are stored. Takes room for it.
 fn judge_referred(
-    members: &[Member],
+    members: &[ChangeMember],
     recorded: &BTreeMap<String, Reference>,
     seen: &AllSeen,
     room: &Room,
@@ -275,7 +275,7 @@ fn judge_referred(
     room.take(referred.bytes().saturating_mul(REFERRED_COPIES))
 }
 
-impl Member {
+impl ChangeMember {
     /// Counts the values that its declaration refers to, or refuses the set.
     pub(super) fn take_referred(
         &self,

@@ -19,7 +19,7 @@ use ucp_set::{Declarations, Link, Referred, Unresolved, left_open, links, resolv
 use super::judged::JudgedSet;
 use super::obstacle::{Obstacle, placed};
 use super::seen::size_of;
-use crate::changes::{Change, Goal, Member, Reason, applied};
+use crate::changes::{ChangeGoal, ChangeMember, ChangeReason, GroupChange, applied};
 use crate::declaring::Purpose;
 use crate::kept_plans::{Prepared, READ_COPIES, tell_not_kept};
 use crate::looking::{LOOKING_TIME, members};
@@ -68,7 +68,7 @@ struct Withheld {
 
 /// What is foreseen of the members so far.
 struct Foreseen<'a> {
-    members: &'a [Member],
+    members: &'a [ChangeMember],
     changes: Vec<Option<ResourceChange>>,
     /// What is wrong with them, by index.
     details: BTreeMap<usize, Vec<Detail>>,
@@ -191,7 +191,7 @@ impl App {
                 .iter()
                 .map(|member| self.declared_member(member, &group));
             let (stored, declared) = (stored.collect(), declared.collect());
-            let change = Change::of(stored, declared, outputs, Reason::default());
+            let change = GroupChange::of(stored, declared, outputs, ChangeReason::default());
             Prepared {
                 declared: DeclaredPlan {
                     application: Some(change.application),
@@ -236,8 +236,8 @@ impl App {
                     size_of(foreseen.value_of(link, Planned::now))
                 })?;
                 let look = match &member.goal {
-                    Goal::Put(put) => Ok(foreseen.resolved(put).map(|put| member.found(put))),
-                    Goal::Delete(_) | Goal::DeleteOwned(..) => Err(member),
+                    ChangeGoal::Put(put) => Ok(foreseen.resolved(put).map(|put| member.found(put))),
+                    ChangeGoal::Delete(_) | ChangeGoal::DeleteOwned(..) => Err(member),
                 };
                 looks.push(async move {
                     let look = match look {
@@ -261,7 +261,7 @@ impl App {
     /// Warns of references to identifiers of several parts: hardly anything takes them as a whole.
     fn tell_composites(&self, foreseen: &mut Foreseen<'_>) {
         for (member, change) in foreseen.members.iter().zip(&mut foreseen.changes) {
-            let (Goal::Put(put), Some(change)) = (&member.goal, change) else {
+            let (ChangeGoal::Put(put), Some(change)) = (&member.goal, change) else {
                 continue;
             };
             let links = put.properties.values().flat_map(links);
@@ -287,7 +287,7 @@ impl App {
 
     async fn foreseen_delete(
         &self,
-        member: &Member,
+        member: &ChangeMember,
         reference: Option<&Reference>,
         deadline: Instant,
     ) -> Result<Foresight, Rejection> {
@@ -378,10 +378,10 @@ impl App {
 }
 
 impl<'a> Foreseen<'a> {
-    fn new(members: &'a [Member]) -> Self {
+    fn new(members: &'a [ChangeMember]) -> Self {
         let puts = members.iter().filter_map(|member| match &member.goal {
-            Goal::Put(put) => Some(&put.properties),
-            Goal::Delete(_) | Goal::DeleteOwned(..) => None,
+            ChangeGoal::Put(put) => Some(&put.properties),
+            ChangeGoal::Delete(_) | ChangeGoal::DeleteOwned(..) => None,
         });
         let referred = puts.flat_map(|properties| properties.values().flat_map(links));
         Self {
@@ -436,8 +436,8 @@ impl<'a> Foreseen<'a> {
             outside.contains(key) || planned.is_some_and(|planned| planned.is_settled)
         };
         let puts = self.members.iter().filter_map(|member| match &member.goal {
-            Goal::Put(put) => Some(&put.properties),
-            Goal::Delete(_) | Goal::DeleteOwned(..) => None,
+            ChangeGoal::Put(put) => Some(&put.properties),
+            ChangeGoal::Delete(_) | ChangeGoal::DeleteOwned(..) => None,
         });
         let links = puts.flat_map(|properties| properties.values().flat_map(links));
         let links = links.filter(|link| stays(&link.reference.key()));
@@ -493,8 +493,8 @@ impl<'a> Foreseen<'a> {
     }
 
     /// Returns whether a member refers to a property of what could not be read, or to what is not there.
-    fn uses_unread(&self, member: &Member) -> bool {
-        let Goal::Put(put) = &member.goal else {
+    fn uses_unread(&self, member: &ChangeMember) -> bool {
+        let ChangeGoal::Put(put) = &member.goal else {
             return false;
         };
         if self.unread.is_empty() && self.missing.is_empty() {
@@ -540,8 +540,8 @@ impl<'a> Foreseen<'a> {
         }
         let known_after = change.after.clone().map(Value::Object);
         let open = match &member.goal {
-            Goal::Put(put) => self.open_places(put),
-            Goal::Delete(_) | Goal::DeleteOwned(..) => Vec::new(),
+            ChangeGoal::Put(put) => self.open_places(put),
+            ChangeGoal::Delete(_) | ChangeGoal::DeleteOwned(..) => Vec::new(),
         };
         let is_open = !open.is_empty();
         for place in &open {
@@ -577,7 +577,7 @@ impl<'a> Foreseen<'a> {
             self.details.insert(index, placed(&member.target(), error));
         }
         let key = member.reference.key();
-        if let Goal::Put(put) = &member.goal {
+        if let ChangeGoal::Put(put) = &member.goal {
             let places = self.left_open(put);
             if self.referred.contains(&key) && !places.is_empty() {
                 let withheld = Withheld::of(places.clone(), schema.as_deref());
@@ -620,7 +620,7 @@ impl<'a> Foreseen<'a> {
                 change.warnings.push(unseen(message.to_owned()));
             }
         }
-        if let (Goal::Put(put), Some(declared)) = (&member.goal, declared)
+        if let (ChangeGoal::Put(put), Some(declared)) = (&member.goal, declared)
             && put
                 .properties
                 .values()
@@ -671,7 +671,11 @@ fn size_of_delta(delta: &Delta) -> usize {
 }
 
 /// What is foreseen of a member that is refused: an apply would wait, or end with that. Anything else refuses the set.
-fn undecided(member: &Member, refused: Rejection, caller: &Caller) -> Result<Foresight, Rejection> {
+fn undecided(
+    member: &ChangeMember,
+    refused: Rejection,
+    caller: &Caller,
+) -> Result<Foresight, Rejection> {
     let refused = match refused {
         // An apply waits, whoever asks.
         Rejection::Busy(_) => refused,
@@ -756,15 +760,15 @@ mod tests {
     use super::*;
     use crate::caller;
 
-    fn member() -> Member {
+    fn member() -> ChangeMember {
         let group = GroupId::new("local", "rg").unwrap();
         let type_name = TypeName::from_cloudformation("AWS::EC2::VPC").unwrap();
-        Member {
+        ChangeMember {
             place: "/resources/0".to_owned(),
             symbolic_name: "a".to_owned(),
             reference: ReferenceId::new(group, type_name, "a").unwrap(),
             scope: Scope::new("aws", "1", "us-west-2").unwrap(),
-            goal: Goal::Delete(OnShared::Refuse),
+            goal: ChangeGoal::Delete(OnShared::Refuse),
             depends_on: Vec::new(),
             moved_from: None,
             has_reference: true,
