@@ -91,13 +91,13 @@ pub const LIMITS: &[Limit] = &[
     },
     Limit {
         name: "all-work-in-flight",
-        what: "The same of all callers",
+        what: "The same of all callers, with what is kept for those that begin with 2 MiB at most",
         most: Most::Bytes(ALL_MAX_BYTES),
         beyond: Beyond::refused(429, ErrorCode::TooManyRequests),
     },
     Limit {
         name: "small-work-in-flight",
-        what: "The same of those that begin with 2 MiB at most, which have this besides when the rest is taken: a quarter of it for each caller",
+        what: "What of that is kept for those that begin with 2 MiB at most, and that they have when the rest is taken: a quarter of it for each caller",
         most: Most::Bytes(SMALL_MAX_BYTES),
         beyond: Beyond::refused(429, ErrorCode::TooManyRequests),
     },

@@ -19,7 +19,7 @@ use crate::{BeyondRate, Rejection};
 pub const CALLER_MAX_BYTES: usize = 48 << 20;
 /// What all requests work with at a time.
 pub const ALL_MAX_BYTES: usize = 192 << 20;
-/// What there is besides for what small requests begin with.
+/// What of that is kept for what small requests begin with.
 pub const SMALL_MAX_BYTES: usize = 32 << 20;
 /// The part of what is kept for small ones that one caller has.
 const CALLERS_SMALL: usize = 4;
@@ -68,7 +68,7 @@ pub struct InFlight {
     most_of_all: usize,
     most_of_caller: usize,
     all: Arc<Semaphore>,
-    /// For what small ones have if nothing of `all` is left, so that they do not wait behind the large ones.
+    /// What small ones have if nothing of `all` is left, so that they do not wait behind the large ones.
     small: Arc<Semaphore>,
     callers: Shares,
     /// What each caller has of `small`.
@@ -85,15 +85,18 @@ impl InFlight {
 
     /// The bodies that are in memory until they are read.
     pub fn bodies() -> Arc<Self> {
-        let all = ALL_BODIES_MAX_BYTES - SMALL_BODIES_MAX_BYTES;
-        Self::of(CALLER_BODIES_MAX_BYTES, all, SMALL_BODIES_MAX_BYTES)
+        Self::of(
+            CALLER_BODIES_MAX_BYTES,
+            ALL_BODIES_MAX_BYTES,
+            SMALL_BODIES_MAX_BYTES,
+        )
     }
 
     fn of(most_of_caller: usize, most_of_all: usize, small: usize) -> Arc<Self> {
         Arc::new(Self {
             most_of_all,
             most_of_caller,
-            all: Arc::new(Semaphore::new(most_of_all / UNIT)),
+            all: Arc::new(Semaphore::new((most_of_all - small) / UNIT)),
             small: Arc::new(Semaphore::new(small / UNIT)),
             callers: Shares::of(most_of_caller / UNIT),
             callers_small: Shares::of(small / CALLERS_SMALL / UNIT),
@@ -517,6 +520,20 @@ mod tests {
         Arc::from(name)
     }
 
+    /// Returns how many units nobody has.
+    fn free_of(in_flight: &InFlight) -> usize {
+        in_flight.all.available_permits() + in_flight.small.available_permits()
+    }
+
+    /// Takes all but what is kept for small requests.
+    async fn all_but_small(in_flight: &Arc<InFlight>) -> [Room; 4] {
+        let large = ["ann", "bob", "carol", "dave"].map(|name| in_flight.room(&caller(name)));
+        for (large, part) in large.iter().zip([48, 48, 48, 16]) {
+            large.enter(part * MIB).await.unwrap();
+        }
+        large
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_caller_has_a_part_and_all_have_the_whole() {
         let in_flight = InFlight::work();
@@ -532,8 +549,8 @@ mod tests {
             .iter()
             .map(|name| in_flight.room(&caller(name)))
             .collect();
-        for other in &others {
-            other.enter(48 * MIB).await.unwrap();
+        for (other, part) in others.iter().zip([48, 48, 16]) {
+            other.enter(part * MIB).await.unwrap();
         }
         let last = in_flight.room(&caller("eve"));
         assert!(last.enter(SMALL + 1).await.is_err());
@@ -546,10 +563,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn small_requests_have_a_lane_of_their_own() {
         let in_flight = InFlight::work();
-        let large = ["ann", "bob", "carol", "dave"].map(|name| in_flight.room(&caller(name)));
-        for large in &large {
-            large.enter(48 * MIB).await.unwrap();
-        }
+        let large = all_but_small(&in_flight).await;
         let small = Vec::from_iter((0..SMALL_MAX_BYTES / SMALL).map(|number| {
             let caller = caller(&number.to_string());
             in_flight.room(&caller)
@@ -564,18 +578,14 @@ mod tests {
         small[1].keep(SMALL / 2);
         next.enter(SMALL / 2).await.unwrap();
         drop((large, small, next));
-        assert_eq!(in_flight.all.available_permits(), ALL_MAX_BYTES / UNIT);
-        assert_eq!(in_flight.small.available_permits(), SMALL_MAX_BYTES / UNIT);
+        assert_eq!(free_of(&in_flight), ALL_MAX_BYTES / UNIT);
     }
 
     /// However many small requests one caller has, those of others have room.
     #[tokio::test(start_paused = true)]
     async fn a_caller_has_a_part_of_what_is_kept_for_small_requests() {
         let in_flight = InFlight::work();
-        let large = ["ann", "bob", "carol", "dave"].map(|name| in_flight.room(&caller(name)));
-        for large in &large {
-            large.enter(48 * MIB).await.unwrap();
-        }
+        let _large = all_but_small(&in_flight).await;
         let most = SMALL_MAX_BYTES / CALLERS_SMALL / SMALL;
         let eve = Vec::from_iter((0..=most).map(|_| in_flight.room(&caller("eve"))));
         for small in &eve[..most] {
@@ -602,8 +612,7 @@ mod tests {
         }
         body.settle(SMALL + 1).unwrap_err();
         drop((large, body));
-        let free = bodies.all.available_permits() + bodies.small.available_permits();
-        assert_eq!(free, ALL_BODIES_MAX_BYTES / UNIT);
+        assert_eq!(free_of(&bodies), ALL_BODIES_MAX_BYTES / UNIT);
     }
 
     /// One request is served, however large it is: others of the caller wait for it.
@@ -643,7 +652,7 @@ mod tests {
         first.keep(MIB);
         second.take(1).unwrap();
         drop((first, second));
-        assert_eq!(in_flight.all.available_permits(), ALL_MAX_BYTES / UNIT);
+        assert_eq!(free_of(&in_flight), ALL_MAX_BYTES / UNIT);
         assert_eq!(in_flight.beyond.available_permits(), 1);
     }
 
@@ -660,7 +669,7 @@ mod tests {
         room.settle(14 * MIB).unwrap();
         other.take(1).unwrap_err();
         drop((room, other));
-        assert_eq!(in_flight.all.available_permits(), ALL_MAX_BYTES / UNIT);
+        assert_eq!(free_of(&in_flight), ALL_MAX_BYTES / UNIT);
     }
 
     #[tokio::test]
