@@ -11,6 +11,7 @@ use ucp_testkit::{
 };
 
 use crate::puts::all_at_once;
+use crate::sets::{send, set};
 
 const REPORT: &str = "Initech.TPS/Report";
 const VPC: &str = "AWS.EC2/VPC";
@@ -188,6 +189,49 @@ async fn an_old_schema_is_used_at_once_and_refreshed_in_the_background(world: &W
         tokio::task::yield_now().await;
     }
     put_until(world, &covered, 200).await;
+}
+
+/// AWS has taken the word, so nobody has to mend the templates that have it.
+#[apply(on_every_store)]
+async fn a_word_that_a_schema_has_lost_stays_where_it_was_put(world: &World) {
+    let with = |formats: Value| {
+        let mut schema = schema();
+        schema["properties"]["Format"] = json!({"type": "string", "enum": formats});
+        schema
+    };
+    register(world, &with(json!(["pdf", "ps"])));
+    let declared = |name: &str, format: &str| json!({"Name": name, "Format": format});
+    let weekly = declared("weekly", "ps");
+    let ended = world.put_and_settle(REPORT, "weekly", weekly.clone()).await;
+    assert_eq!(ended["status"], "Succeeded", "{ended}");
+    register(world, &with(json!(["pdf"])));
+    world.clock.advance(SCHEMA_TTL);
+    put_until(world, &declared("weekly", "tiff"), 400).await;
+    while described(world) < 2 {
+        tokio::task::yield_now().await;
+    }
+    let refused = [json!(["InvalidValue", "/properties/Format"])];
+    let other =
+        json!({"trackedBy": tracked_by(REPORT, "other"), "properties": declared("other", "ps")});
+    loop {
+        let reply = world.post(REPORT, "validate", &other).await;
+        if reply.status == 400 {
+            assert_eq!(reply.details(), refused, "{}", reply.text);
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    world
+        .put(REPORT, "weekly", weekly.clone())
+        .await
+        .expect(200);
+    let set = set(json!([
+        {"alias": "weekly", "type": REPORT, "properties": weekly},
+        {"alias": "other", "type": REPORT, "properties": declared("other", "ps")},
+    ]));
+    let reply = send(world, "validate", &set).await.expect(400);
+    let refused = [json!(["InvalidValue", "/resources/1/properties/Format"])];
+    assert_eq!(reply.details(), refused, "{}", reply.text);
 }
 
 #[apply(on_every_store)]

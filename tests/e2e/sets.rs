@@ -182,12 +182,7 @@ async fn everything_that_is_wrong_with_a_set_is_told_at_once(world: &World) {
     for action in ["validate", "apply"] {
         let reply = send(world, action, &wrong).await.expect(400);
         assert_eq!(reply.code(), "InvalidRequest");
-        let details = reply.body["error"]["details"].as_array().unwrap().iter();
-        let told: Vec<Value> = details
-            .filter(|detail| detail["code"] != "Help")
-            .map(|detail| json!([detail["code"], detail["target"]]))
-            .collect();
-        assert_eq!(json!(told), expected, "{}", reply.text);
+        assert_eq!(json!(reply.details()), expected, "{}", reply.text);
     }
     assert!(world.references().await.is_empty());
     // Only the registry is asked, for the type that is not known.
@@ -195,6 +190,42 @@ async fn everything_that_is_wrong_with_a_set_is_told_at_once(world: &World) {
         world.calls("GetResource") + world.calls("CreateResource"),
         0
     );
+}
+
+/// A resource with a name may be there already. What is declared of it is judged all the same, before anything is made.
+#[apply(on_every_store)]
+async fn declared_values_are_judged_whatever_aws_has(world: &World) {
+    let set = set(json!([
+        {"alias": "net", "type": VPC, "properties": {"CidrBlock": "10.0.0.0/16"}},
+        {"alias": "eight", "type": LOGS, "properties": {"LogGroupName": "eight", "RetentionInDays": 8}},
+        {"alias": "nine", "type": LOGS, "properties": {"LogGroupName": "a b", "RetentionInDays": 9, "Nothing": 1}},
+        {"alias": "of", "type": LOGS, "properties": {"LogGroupName": {"$reference": "net"}, "RetentionInDays": 8}},
+    ]));
+    let expected = json!([
+        ["InvalidValue", "/resources/1/properties/RetentionInDays"],
+        ["InvalidValue", "/resources/2/properties/LogGroupName"],
+        ["UnknownProperty", "/resources/2/properties/Nothing"],
+        ["InvalidValue", "/resources/2/properties/RetentionInDays"],
+        ["InvalidValue", "/resources/3/properties/RetentionInDays"],
+    ]);
+    for action in ["validate", "apply"] {
+        let reply = send(world, action, &set).await.expect(400);
+        assert_eq!(reply.code(), "InvalidRequest");
+        assert_eq!(json!(reply.details()), expected, "{}", reply.text);
+    }
+    let declared = json!({"LogGroupName": "eight", "RetentionInDays": 8, "Nothing": 1});
+    let body = json!({"trackedBy": tracked_by(LOGS, "eight"), "properties": declared});
+    let expected = json!([
+        ["UnknownProperty", "/properties/Nothing"],
+        ["InvalidValue", "/properties/RetentionInDays"],
+    ]);
+    for action in ["validate", "whatIf", "put"] {
+        let reply = world.post(LOGS, action, &body).await.expect(400);
+        assert_eq!(reply.code(), "InvalidRequest");
+        assert_eq!(json!(reply.details()), expected, "{}", reply.text);
+    }
+    assert!(world.references().await.is_empty());
+    assert!(world.aws.log().is_empty(), "AWS was called");
 }
 
 #[apply(on_every_store)]
@@ -211,7 +242,12 @@ async fn what_is_valid_is_so_without_aws(world: &World) {
     assert!(reply.text.contains("declares nothing"), "{}", reply.text);
     let reply = world.post(SUBNET, "validate", &body).await.expect(400);
     assert_eq!(reply.code(), "InvalidRequest");
-    assert_eq!(reply.body["error"]["details"].as_array().unwrap().len(), 2);
+    let expected = json!([
+        ["WrongType", "/properties/CidrBlock"],
+        ["UnknownProperty", "/properties/X"],
+        ["MissingProperty", "/properties/VpcId"],
+    ]);
+    assert_eq!(json!(reply.details()), expected, "{}", reply.text);
     // An ordinary put cannot refer to others.
     let refers = json!({"VpcId": {"$reference": "net"}, "CidrBlock": "10.0.1.0/24"});
     let reply = world.put(SUBNET, "a", refers).await.expect(400);

@@ -1,13 +1,16 @@
 //! What is wrong with a declaration, whatever the live resource is.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use ucp_model::operation::Options;
-use ucp_model::{Digest, ErrorCode, Failure, Identifier, Scope};
+use ucp_model::{Baseline, Digest, ErrorCode, Failure, Identifier, Reference, Scope};
 use ucp_plan::{Desired, Judgement, Live, Plan, Question, Subject, judge};
-use ucp_schema::{Declaration, MAX_DECLARED_CHARS, ResourceSchema, Violation};
+use ucp_schema::{
+    Declaration, IdentifierOutcome, Known, MAX_DECLARED_CHARS, ResourceSchema, Unknown, Violation,
+};
 use zeroize::Zeroizing;
 
 use crate::Rejection;
@@ -55,26 +58,90 @@ pub(crate) enum Purpose {
     Validation,
 }
 
+/// What the alias of a declaration tells of its resource.
+pub(crate) struct LastApplied<'a> {
+    /// What was last applied to it. Whether that has made what there is does not matter here.
+    declared: Option<Cow<'a, Baseline>>,
+    /// The properties of its identifier.
+    named: Option<Value>,
+}
+
+impl<'a> LastApplied<'a> {
+    pub(crate) fn of(reference: &'a Reference, schema: &ResourceSchema) -> Self {
+        let identifier = reference.identifier.as_ref();
+        Self::new(reference.baseline.as_ref(), identifier, schema)
+    }
+
+    pub(crate) fn new(
+        last: Option<&'a Baseline>,
+        identifier: Option<&Identifier>,
+        schema: &ResourceSchema,
+    ) -> Self {
+        Self {
+            declared: last.map(Cow::Borrowed),
+            named: identifier.and_then(|name| schema.properties_of_identifier(name)),
+        }
+    }
+
+    /// Returns the same for another thread.
+    pub(crate) fn owned(self) -> LastApplied<'static> {
+        LastApplied {
+            declared: self.declared.map(|last| Cow::Owned(last.into_owned())),
+            named: self.named,
+        }
+    }
+}
+
+/// Returns what is known of the resource of a declaration, by its alias, and by its name, if it has one: in the URL, or in its properties.
+pub(crate) fn known<'a>(
+    last: Option<&'a LastApplied<'_>>,
+    named_parts: Option<&'a Value>,
+    identifier: Option<&Identifier>,
+) -> Known<'a> {
+    match (last, named_parts, identifier) {
+        (None, None, None) => Known::Absent,
+        (last, named_parts, _) => Known::Perhaps {
+            last: last.and_then(|last| last.declared.as_deref()),
+            named: named_parts.or_else(|| last.and_then(|last| last.named.as_ref())),
+        },
+    }
+}
+
 /// Parses a declaration. Returns it also as JSON, if that is not too long with what was added to it.
 pub(crate) fn parse(
     properties: Value,
     schema: &ResourceSchema,
     default_tags: &BTreeMap<String, String>,
     named_parts: Option<&Value>,
+    last: Option<&LastApplied<'_>>,
     purpose: Purpose,
 ) -> Result<(Declaration, Zeroizing<String>), Rejection> {
     let Value::Object(properties) = properties else {
         return Err(Rejection::Internal("properties are not an object".into()));
     };
-    let parse = match purpose {
-        Purpose::Change | Purpose::Validation => Declaration::parse,
-        Purpose::Preview => Declaration::foreseen,
+    let (declaration, violations) =
+        Declaration::draft(properties, schema, default_tags, named_parts);
+    let identifier = names_it(&declaration, schema);
+    let known = known(last, named_parts, identifier.as_ref());
+    let violations = schema.all_wrong(&declaration, known, violations);
+    let unknown = match purpose {
+        Purpose::Change | Purpose::Validation => Unknown::Refused,
+        Purpose::Preview => Unknown::Allowed,
     };
-    let declaration = parse(properties, schema, default_tags, named_parts)
+    let declaration = declaration
+        .judged(violations, unknown)
         .map_err(|violations| Rejection::Invalid(Violation::refusal(NOT_VALID, violations)))?;
     let text = Zeroizing::new(declaration.properties().to_string());
     judge_length(&text)?;
     Ok((declaration, text))
+}
+
+/// Returns the identifier that a declaration tells.
+pub(crate) fn names_it(declaration: &Declaration, schema: &ResourceSchema) -> Option<Identifier> {
+    match schema.identifier(declaration.properties()) {
+        IdentifierOutcome::Known(identifier) => Some(identifier),
+        IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
+    }
 }
 
 /// Refuses properties that are too long before anything else is done with them. Default tags come on top.

@@ -10,12 +10,14 @@ use ucp_model::{
     excerpt, json,
 };
 use ucp_plan::Plan;
-use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema};
+use ucp_schema::{Declaration, ResourceSchema};
 use ucp_seal::AssociatedData;
 use ucp_store::{NewLook, NewOperation, NewWork, RecordedAlias, Sealed};
 use zeroize::Zeroizing;
 
-use crate::declaring::{Purpose, create_judge, judge_for_type, parse, parts, unsupported};
+use crate::declaring::{
+    LastApplied, Purpose, create_judge, judge_for_type, names_it, parse, parts, unsupported,
+};
 use crate::identifier::named;
 use crate::intake::{Accepted, Subject, verdict_of};
 use crate::looking::{Outlook, View};
@@ -419,24 +421,34 @@ impl App {
         };
         let properties = Value::Object(put.properties.clone());
         let is_quick = schema.is_quick_for([&properties]);
-        let parse = {
-            let (schema, default_tags) = (Arc::clone(&schema), default_tags.clone());
-            let room = caller.room.clone();
-            move || {
-                let _judging = match is_quick {
-                    true => None,
-                    false => Some(room.aside(schema.checks_of(&properties).bytes())?),
+        let last = alias.as_ref().and_then(|alias| alias.reference.as_ref());
+        let last = last.map(|reference| LastApplied::of(reference, &schema));
+        let (declaration, text) = match is_quick {
+            true => parse(
+                properties,
+                &schema,
+                &default_tags,
+                named_parts.as_ref(),
+                last.as_ref(),
+                purpose,
+            )?,
+            false => {
+                let (schema, default_tags) = (Arc::clone(&schema), default_tags.clone());
+                let (last, room) = (last.map(LastApplied::owned), caller.room.clone());
+                let parse = move || {
+                    let _judging = room.aside(schema.checks_of(&properties).bytes())?;
+                    parse(
+                        properties,
+                        &schema,
+                        &default_tags,
+                        named_parts.as_ref(),
+                        last.as_ref(),
+                        purpose,
+                    )
                 };
-                parse(
-                    properties,
-                    &schema,
-                    &default_tags,
-                    named_parts.as_ref(),
-                    purpose,
-                )
+                self.parts.pool.run(parse).await??
             }
         };
-        let (declaration, text) = self.parts.pool.run_unless_quick(is_quick, parse).await??;
         if let (Purpose::Preview, Some(tracked_by)) = (purpose, &put.tracked_by)
             && compares_secrets(&declaration, alias.as_ref(), &schema)
         {
@@ -444,12 +456,10 @@ impl App {
             self.reference_id(tracked_by, &schema, (caller, Right::Write))?;
             caller.judge_type(Right::Write, &put.scope, schema.type_name(), "write")?;
         }
-        let identifier = match (name, schema.identifier(declaration.properties())) {
+        let identifier = match (name, names_it(&declaration, &schema)) {
             (Some(name), _) => Some(name),
-            (None, IdentifierOutcome::Known(identifier)) => {
-                Some(Identifier::parse(identifier.as_str())?)
-            }
-            (None, IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_)) => None,
+            (None, Some(identifier)) => Some(Identifier::parse(identifier.as_str())?),
+            (None, None) => None,
         };
         if reference.is_none() && identifier.is_none() {
             self.judge_label(put, &schema)?;

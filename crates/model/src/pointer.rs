@@ -29,6 +29,15 @@ pub fn is_within(pointer: &str, above: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
+/// Returns the pointer with `*` for each index of a list, since elements move. A member whose name is a number counts as an element.
+pub fn without_indexes(pointer: &str) -> String {
+    let is_index =
+        |token: &str| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
+    let tokens = pointer.split('/');
+    let tokens = tokens.map(|token| if is_index(token) { "*" } else { token });
+    tokens.collect::<Vec<&str>>().join("/")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,6 +50,13 @@ mod tests {
             assert_eq!(join("/x", name), format!("/x/{token}"));
         }
         assert_eq!(unescape("a~2~"), "a~2~");
+    }
+
+    #[test]
+    fn elements_have_no_indexes() {
+        assert_eq!(without_indexes("/A/0/b1/12"), "/A/*/b1/*");
+        assert_eq!(without_indexes(""), "");
+        assert_eq!(without_indexes("//1"), "//*");
     }
 
     #[test]

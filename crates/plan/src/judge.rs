@@ -384,12 +384,7 @@ fn refuse(message: &str, violations: Vec<Violation>) -> Result<(), Failure> {
 /// Returns the violations that the live model does not have already. Indexes of list elements are ignored, since
 /// elements may move.
 fn introduced(already: Vec<Violation>, mut planned: Vec<Violation>) -> Vec<Violation> {
-    let place = |violation: &Violation| -> String {
-        let is_index = |token: &str| token.bytes().all(|byte| byte.is_ascii_digit());
-        let tokens = violation.pointer.split('/');
-        let tokens = tokens.map(|token| if is_index(token) { "*" } else { token });
-        tokens.collect::<Vec<&str>>().join("/")
-    };
+    let place = |violation: &Violation| pointer::without_indexes(&violation.pointer);
     let mut left: HashMap<(ViolationCode, String), usize> = HashMap::new();
     for old in &already {
         *left.entry((old.code, place(old))).or_default() += 1;

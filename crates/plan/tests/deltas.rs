@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use ucp_model::{Digest, TypeName};
 use ucp_plan::{Cause, Delta, Desired, Effect, Known, Mode, deltas, plan};
-use ucp_schema::{Catalogue, Declaration, ResourceSchema};
+use ucp_schema::{Catalogue, Declaration, ResourceSchema, Unknown};
 
 fn desired(declared: &Value, schema: &ResourceSchema) -> Desired {
     let declared = declared.as_object().cloned().expect("an object");
-    let declaration = Declaration::foreseen(declared, schema, &BTreeMap::new(), None);
+    let (declaration, violations) = Declaration::draft(declared, schema, &BTreeMap::new(), None);
+    let declaration = declaration.judged(violations, Unknown::Allowed);
     let declaration = declaration.unwrap_or_else(|wrong| panic!("{wrong:?}"));
     Desired::new(declaration, schema, |_, value| Digest {
         key_id: "key".to_owned(),

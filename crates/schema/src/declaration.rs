@@ -15,8 +15,10 @@ pub const PROVISIONING_STATE: &str = "provisioningState";
 
 /// Whether a declaration may have unknown values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unknown {
+pub enum Unknown {
+    /// It may: somebody asks what would happen.
     Allowed,
+    /// It may not: it is to be applied.
     Refused,
 }
 
@@ -41,18 +43,9 @@ impl Declaration {
         declaration.judged(violations, Unknown::Refused)
     }
 
-    /// Like [`parse`](Self::parse), for a what-if: values may be unknown.
-    pub fn foreseen(
-        properties: Map<String, Value>,
-        schema: &ResourceSchema,
-        default_tags: &BTreeMap<String, String>,
-        named: Option<&Value>,
-    ) -> Result<Self, Vec<Violation>> {
-        let (declaration, violations) = Self::draft(properties, schema, default_tags, named);
-        declaration.judged(violations, Unknown::Allowed)
-    }
-
-    fn judged(
+    /// Returns the declaration if nothing is wrong with it: nothing that was found by then, and no value stands for another one, but for
+    /// unknown ones if these are allowed.
+    pub fn judged(
         self,
         mut violations: Vec<Violation>,
         unknown: Unknown,

@@ -28,12 +28,13 @@ pub mod subschema;
 mod tagging;
 mod transform;
 mod unknown;
+mod values;
 mod violation;
 mod visits;
 
 pub use catalogue::Catalogue;
 pub use compiled::{Classes, Cursor, ListShape, SchemaWarning, Shape, Types};
-pub use declaration::{Declaration, MAX_DECLARED_CHARS, PROVISIONING_STATE};
+pub use declaration::{Declaration, MAX_DECLARED_CHARS, PROVISIONING_STATE, Unknown};
 pub use error::SchemaError;
 pub use identifier::IdentifierOutcome;
 pub use limits::LIMITS;
@@ -48,5 +49,6 @@ pub use unknown::{
     holds_unknown, is_unknown, make_declared_unknown, make_unknown, reserved_member, unknown,
     unknown_pointers,
 };
+pub use values::Known;
 pub use violation::{Violation, ViolationCode};
 pub use visits::Checks;

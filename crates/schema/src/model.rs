@@ -31,29 +31,36 @@ impl ResourceSchema {
         if let Some(violation) = self.takes_too_long(properties) {
             return vec![violation];
         }
-        let declared = self.names_and_types(properties);
+        let mut declared = self.names_and_types(properties);
+        let found = self.violations_in_model(properties, |_| true);
+        let told: HashSet<(&str, ViolationCode)> = declared
+            .iter()
+            .map(|told| (told.pointer.as_str(), told.code))
+            .collect();
+        let is_told = |found: &Violation| told.contains(&(found.pointer.as_str(), found.code));
+        let new: Vec<Violation> = found.into_iter().filter(|it| !is_told(it)).collect();
+        declared.extend(new);
+        declared
+    }
+
+    /// Returns what the validator finds of those errors that no unknown value can mend, each once.
+    pub(crate) fn violations_in_model(
+        &self,
+        properties: &Value,
+        is_wanted: impl Fn(&ValidationError<'_>) -> bool,
+    ) -> Vec<Violation> {
         let errors = self
             .validator()
             .iter()
             .flat_map(|validator| validator.iter_errors(properties));
         let unknown: BTreeSet<String> = unknown_pointers(properties).into_iter().collect();
-        let errors = errors.filter(|error| !depends_on_any(error, &unknown));
+        let errors = errors.filter(|error| is_wanted(error) && !depends_on_any(error, &unknown));
         let found: Vec<Violation> = errors.flat_map(|error| self.describe(&error)).collect();
-        let told: HashSet<(&str, ViolationCode)> = declared
-            .iter()
-            .map(|told| (told.pointer.as_str(), told.code))
-            .collect();
-        let mut is_seen: HashSet<&Violation> = HashSet::with_capacity(found.len());
-        let is_new: Vec<bool> = found
-            .iter()
-            .map(|found| {
-                !told.contains(&(found.pointer.as_str(), found.code)) && is_seen.insert(found)
-            })
-            .collect();
-        let new = found.into_iter().zip(is_new).filter(|(_, is_new)| *is_new);
-        declared
-            .into_iter()
-            .chain(new.map(|(found, _)| found))
+        let mut seen = HashSet::with_capacity(found.len());
+        let is_first: Vec<bool> = found.iter().map(|it| seen.insert(it)).collect();
+        let found = found.into_iter().zip(is_first);
+        found
+            .filter_map(|(it, is_first)| is_first.then_some(it))
             .collect()
     }
 

@@ -32,6 +32,8 @@ pub struct ResourceSchema {
     compiled: OnceLock<Compiled>,
     /// Compiled on first use. `None` if the schema cannot be compiled.
     pub(crate) validator: OnceLock<Option<Validator>>,
+    /// Whether parts of it hold only for resources that have other values.
+    pub(crate) has_conditions: OnceLock<bool>,
 }
 
 /// The handlers of a resource type, and so the operations that Cloud Control supports.
@@ -109,6 +111,7 @@ impl ResourceSchema {
             patterns: Arc::default(),
             compiled: OnceLock::new(),
             validator: OnceLock::new(),
+            has_conditions: OnceLock::new(),
             type_name,
             primary_identifier,
             document,

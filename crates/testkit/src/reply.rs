@@ -1,7 +1,7 @@
 use axum::body::Body;
 use axum::http::Response;
 use http_body_util::BodyExt;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A reply of the API.
 #[derive(Clone, Debug)]
@@ -67,6 +67,18 @@ impl Reply {
         self.body["error"]["code"]
             .as_str()
             .unwrap_or_else(|| panic!("no error code in {}", self.text))
+    }
+
+    /// Returns the code and the target of each detail of the error, but for links to its page.
+    #[track_caller]
+    pub fn details(&self) -> Vec<Value> {
+        let details = self.body["error"]["details"].as_array();
+        let details = details.unwrap_or_else(|| panic!("no details in {}", self.text));
+        details
+            .iter()
+            .filter(|detail| detail["code"] != "Help")
+            .map(|detail| json!([detail["code"], detail["target"]]))
+            .collect()
     }
 
     /// Returns the URL of the operation's status.

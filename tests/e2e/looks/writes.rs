@@ -201,6 +201,11 @@ async fn a_refused_put_leaves_nothing_behind(world: &World) {
         ),
         (
             Request::patch(LOG_GROUP, "nowhere", &wrong_days),
+            400,
+            "InvalidRequest",
+        ),
+        (
+            Request::patch(LOG_GROUP, "nowhere", &json!({"RetentionInDays": 7})),
             404,
             "NotFound",
         ),

@@ -6,25 +6,25 @@ use std::sync::Arc;
 use serde_json::Value;
 use ucp_model::operation::Options;
 use ucp_model::{Failure, Identifier, ResourceGroup, Scope};
-use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
+use ucp_schema::{Declaration, Known, ResourceSchema, Violation};
 use ucp_set::with_unknown;
 
 use crate::Room;
-use crate::declaring::{NOT_VALID, create_judge, judge_for_type};
+use crate::declaring::{LastApplied, NOT_VALID, create_judge, judge_for_type, known, names_it};
 use crate::{App, PutResource, Rejection};
 
 /// The checks of all members of a change.
 pub(crate) const SET_CHECKS_MAX: u64 = 2_000_000;
 
 impl App {
-    /// Judges a put by its schema, with what it refers to as unknown values, within what is `left` for its change. Returns the
-    /// identifier that it declares.
+    /// Judges a put by its schema, with what it refers to as unknown values, within what is `left` for its change. `last` is what its
+    /// alias tells, if it has a reference. Returns the identifier that it declares.
     pub(crate) fn judged_draft(
         &self,
         put: &PutResource,
         schema: &Arc<ResourceSchema>,
         group: &ResourceGroup,
-        has_reference: bool,
+        last: Option<&LastApplied<'_>>,
         left: &mut Left,
     ) -> Result<Option<Identifier>, Rejection> {
         judge_for_type(&put.properties, &put.tags, schema)?;
@@ -34,9 +34,8 @@ impl App {
             default_tags: self.default_tags(put, Some(group)),
             scope: put.scope.clone(),
             options: put.options,
-            has_reference,
         };
-        draft.judge_within(left)
+        draft.judge_within(last, left)
     }
 }
 
@@ -78,11 +77,14 @@ struct DraftPut {
     default_tags: BTreeMap<String, String>,
     scope: Scope,
     options: Options,
-    has_reference: bool,
 }
 
 impl DraftPut {
-    fn judge_within(self, left: &mut Left) -> Result<Option<Identifier>, Rejection> {
+    fn judge_within(
+        self,
+        last: Option<&LastApplied<'_>>,
+        left: &mut Left,
+    ) -> Result<Option<Identifier>, Rejection> {
         let checks = self.schema.checks_of(&self.properties);
         left.take_room(checks.bytes())?;
         left.checks = left.checks.checked_sub(checks.all).ok_or_else(|| {
@@ -91,34 +93,32 @@ impl DraftPut {
             );
             Rejection::Invalid(Failure::new("TooMany", message))
         })?;
-        self.judge()
+        self.judge(last)
     }
 
     /// Returns the identifier that it declares.
-    fn judge(self) -> Result<Option<Identifier>, Rejection> {
+    fn judge(self, last: Option<&LastApplied<'_>>) -> Result<Option<Identifier>, Rejection> {
         let Self {
             properties,
             schema,
             default_tags,
             scope,
             options,
-            has_reference,
         } = self;
         let Value::Object(properties) = properties else {
             return Err(Rejection::Internal("properties are not an object".into()));
         };
         let (declaration, violations) =
             Declaration::draft(properties, &schema, &default_tags, None);
+        let identifier = names_it(&declaration, &schema);
+        let known = known(last, None, identifier.as_ref());
+        let violations = schema.all_wrong(&declaration, known, violations);
         if !violations.is_empty() {
             return Err(Rejection::Invalid(Violation::refusal(
                 NOT_VALID, violations,
             )));
         }
-        let identifier = match schema.identifier(declaration.properties()) {
-            IdentifierOutcome::Known(identifier) => Some(identifier),
-            IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
-        };
-        if identifier.is_none() && !has_reference {
+        if let Known::Absent = known {
             create_judge(&declaration, &schema, &scope, options)()?;
         }
         Ok(identifier)
@@ -141,7 +141,6 @@ mod tests {
             default_tags: BTreeMap::new(),
             scope: Scope::new("aws", "1", "us-west-2").unwrap(),
             options: Options::default(),
-            has_reference: false,
         }
     }
 
@@ -152,14 +151,14 @@ mod tests {
             ..Left::of(&Room::default())
         };
         let mut left = Left::of(&Room::default());
-        assert!(draft().judge_within(&mut left).is_ok());
+        assert!(draft().judge_within(None, &mut left).is_ok());
         let all = SET_CHECKS_MAX - left.checks;
         assert!(all > 0);
         let mut just_enough = with(all);
-        assert!(draft().judge_within(&mut just_enough).is_ok());
+        assert!(draft().judge_within(None, &mut just_enough).is_ok());
         assert_eq!(just_enough.checks, 0);
         let mut one_less = with(all - 1);
-        let refused = draft().judge_within(&mut one_less);
+        let refused = draft().judge_within(None, &mut one_less);
         let is_told = |failure: &Failure| failure.code.as_str() == "TooMany";
         assert!(matches!(refused, Err(Rejection::Invalid(failure)) if is_told(&failure)));
     }

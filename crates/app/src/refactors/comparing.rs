@@ -430,7 +430,7 @@ impl Sides {
                 },
             )
             .collect();
-        let references: HashMap<String, Reference> = references
+        let mut references: HashMap<String, Reference> = references
             .into_iter()
             .map(|reference| (reference.id.key(), reference))
             .collect();
@@ -480,6 +480,7 @@ impl Sides {
             };
             Some(FoundPut {
                 updates: there(address),
+                last: None,
                 stays: it.stays.iter().filter_map(there).collect(),
                 given: given.clone(),
                 place: place.clone(),
@@ -498,8 +499,14 @@ impl Sides {
                 unmet: it.unmet,
             })
         });
-        let puts: Vec<FoundPut> = puts.collect();
+        let mut puts: Vec<FoundPut> = puts.collect();
         drop(moved);
+        for put in &mut puts {
+            let updates = put.updates.as_ref().map(|it| it.id.key());
+            let updates = updates.and_then(|key| references.get_mut(&key));
+            // Nobody compares with it any more.
+            put.last = updates.and_then(|reference| reference.baseline.take());
+        }
         Ok(Compared {
             refactor,
             references,

@@ -16,6 +16,7 @@ use ucp_store::NewOperation;
 use super::found::{FoundGroup, FoundPut, Tracked, as_made};
 use super::in_words;
 use crate::changes::{ChangeGoal, ChangeMember, ChangeReason, GroupChange, Left, applied};
+use crate::declaring::LastApplied;
 use crate::sets::{placed, refused_elsewhere};
 use crate::{App, Caller, Rejection};
 
@@ -96,7 +97,10 @@ impl App {
             let group =
                 group.ok_or_else(|| Rejection::Internal("a named group was lost".into()))?;
             let has_reference = it.updates.is_some();
-            match self.judged_draft(&it.put, &it.schema, group, has_reference, &mut left) {
+            let last = it.updates.as_ref().map(|updates| {
+                LastApplied::new(it.last.as_ref(), updates.identifier.as_ref(), &it.schema)
+            });
+            match self.judged_draft(&it.put, &it.schema, group, last.as_ref(), &mut left) {
                 Ok(_) => {}
                 Err(Rejection::Invalid(failure) | Rejection::TooLarge(failure)) => {
                     details.extend(placed(&it.place, failure));

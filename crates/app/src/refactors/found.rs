@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use ucp_model::{
-    GroupId, Identifier, NewResourceGroup, Reference, ReferenceId, ResourceGroup, Scope, Target,
+    Baseline, GroupId, Identifier, NewResourceGroup, Reference, ReferenceId, ResourceGroup, Scope,
+    Target,
 };
 use ucp_refactor::Refactor;
 use ucp_schema::ResourceSchema;
@@ -49,6 +50,8 @@ impl FoundGroup {
 pub(super) struct FoundPut {
     /// What it updates, as it is deployed; none if it creates something.
     pub(super) updates: Option<Tracked>,
+    /// What was last applied to that.
+    pub(super) last: Option<Baseline>,
     /// The resources that it refers to and that are not put, as they are deployed.
     pub(super) stays: Vec<Tracked>,
     /// Its identifier, if the caller gives one that the properties do not tell.

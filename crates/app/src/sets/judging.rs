@@ -23,7 +23,7 @@ use super::obstacle::placed;
 use super::same_resource::{note_declared, one_for_each};
 use crate::changes::{ChangeGoal, ChangeMember, CustomName, Left};
 use crate::declared::Given;
-use crate::declaring::{Purpose, unsupported};
+use crate::declaring::{LastApplied, Purpose, unsupported};
 use crate::group_operations::TYPES_MAX;
 use crate::refusal::no_such_group;
 use crate::{
@@ -338,7 +338,8 @@ impl App {
                     properties,
                     ..(**put).clone()
                 };
-                declared = self.judged_draft(&put, schema, group, has_reference, left)?;
+                let last = recorded.map(|reference| LastApplied::of(reference, schema));
+                declared = self.judged_draft(&put, schema, group, last.as_ref(), left)?;
                 let properties = Value::Object(put.properties.clone());
                 custom_name = custom_name_in(&properties, schema);
                 ChangeGoal::Put(Box::new(put))

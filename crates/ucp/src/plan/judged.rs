@@ -6,7 +6,7 @@ use serde_json::Value;
 use ucp_model::operation::{Options, ReplacementOrder, ReplacementPolicy};
 use ucp_model::{ErrorCode, Failure, Identifier, Scope};
 use ucp_plan::{Action, Judgement, Live, Plan, Subject, Verdict, judge};
-use ucp_schema::{Declaration, IdentifierOutcome, ResourceSchema, Violation};
+use ucp_schema::{Declaration, IdentifierOutcome, Known, ResourceSchema, Violation};
 
 use super::objection::Objection;
 use super::question::{Question, declared};
@@ -51,6 +51,14 @@ pub(super) fn judged(
     let (declaration, violations) = Declaration::draft(desired, schema, &default_tags, None);
     let last_applied =
         last_applied.map(|last| declared(Declaration::unjudged(last), schema).baseline);
+    let known = match &current {
+        Some(_) => Known::Perhaps {
+            last: last_applied.as_ref(),
+            named: None,
+        },
+        None => Known::Absent,
+    };
+    let violations = schema.all_wrong(&declaration, known, violations);
     let desired = declared(declaration, schema);
     // It only appears in messages about resources that are named, and here none is.
     let scope = Scope {
