@@ -29,7 +29,7 @@ pub const PLAN_LIFETIMES: [Duration; 2] = [
     Duration::from_secs(1),
     Duration::from_secs(7 * 24 * 60 * 60),
 ];
-/// The longest time that a plan may be used that a caller has asked for who may not carry it out himself.
+/// The longest time that a plan may be used that a caller has asked for who may not carry it out themselves.
 pub(crate) const READERS_PLAN_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 /// How often a plan is in memory when it is shown or reviewed: opened, as it is read, and in the reply.
 const CONTENT_COPIES: usize = 6;
@@ -380,14 +380,14 @@ fn written(
 pub struct PlanReview {
     /// Whether it may be carried out.
     pub verdict: ReviewVerdict,
-    /// The fingerprint of the plan that he has seen.
+    /// The fingerprint of the plan that they have seen.
     pub fingerprint: String,
-    /// His comment, if any.
+    /// Their comment, if any.
     pub comment: Option<String>,
 }
 
 impl Caller {
-    /// Returns whether the caller could carry out such a plan himself.
+    /// Returns whether the caller could carry out such a plan themselves.
     fn may_carry_out(&self, prepared: &Prepared) -> bool {
         let may_write = |scope: &Scope| self.rights.permits(Right::Write, scope);
         let members = prepared.members.iter();

@@ -35,7 +35,7 @@ pub async fn keeping<F: Future>(kept: Arc<dyn Any + Send + Sync>, future: F) -> 
 }
 
 /// Lets the work of `future` in any pool be that of one caller, who gets half of the threads at most: somebody else's work does
-/// not wait until all of his is done.
+/// not wait until all of theirs is done.
 pub async fn asked_by<F: Future>(caller: Arc<str>, future: F) -> F::Output {
     ASKED_BY.scope(Some(caller), future).await
 }
@@ -48,7 +48,7 @@ pub async fn for_everybody<F: Future>(future: F) -> F::Output {
 /// A bounded number of threads for work that takes CPU time. Clones share them.
 #[derive(Clone, Debug)]
 pub struct CpuPool {
-    /// `None` if whoever has work does it himself.
+    /// `None` if whoever has work does it themselves.
     turns: Option<Arc<Semaphore>>,
     /// The turns that each caller has at a time.
     shares: Arc<Shares>,
@@ -312,7 +312,7 @@ mod tests {
             }
         };
         let ann: Arc<str> = Arc::from("ann");
-        let his: Vec<_> = (0..3)
+        let theirs: Vec<_> = (0..3)
             .map(|_| {
                 let (pool, ann) = (pool.clone(), Arc::clone(&ann));
                 let work = work(Arc::clone(&ended), begin.clone());
@@ -330,7 +330,7 @@ mod tests {
         for _ in 0..3 {
             end.send(()).unwrap();
         }
-        for work in his {
+        for work in theirs {
             assert_eq!(work.await.unwrap(), Ok(()));
         }
         let bob: Arc<str> = Arc::from("bob");

@@ -56,7 +56,7 @@ pub(super) enum Act {
     Require(PlanPolicy),
     ErasePlans,
     RemovePlans,
-    /// Removes what the maker of the plan has kept, as another of his plans would need the room.
+    /// Removes what the maker of the plan has kept, as another of their plans would need the room.
     MakeRoom(u64),
     /// Removes what was over at the beginning of time.
     RemoveNoPlans,

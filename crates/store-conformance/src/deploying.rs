@@ -353,7 +353,7 @@ pub async fn a_deployment_creates_what_is_not_there_and_updates_what_is(store: E
     store.apply_refactor(right).await.unwrap();
 }
 
-/// What somebody has deleted stays away, and what he has put in its place stays there. A group that he has made again is good.
+/// What somebody has deleted stays away, and what they have put in its place stays there. A group that they have made again is good.
 pub async fn what_has_gone_meanwhile_is_not_taken_back(store: Engine) {
     with_group(&store, "rg").await;
     for (number, name) in [(1, "a"), (2, "c"), (3, "d")] {

@@ -203,7 +203,7 @@ pub async fn a_removed_group_takes_the_roles_over_it(store: Engine) {
     }
 }
 
-/// Whoever gave a role over it may have lost his own with the group.
+/// Whoever gave a role over it may have lost their own with the group.
 pub async fn a_role_over_a_group_that_has_gone_is_not_given(store: Engine) {
     with_group(&store, "rg").await;
     let group = store.get_resource_group(&group("rg")).await.unwrap();

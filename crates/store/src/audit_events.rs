@@ -1,4 +1,4 @@
-//! The audit: who asked for what, and whether he was let.
+//! The audit: who asked for what, and whether they were let.
 
 use std::fmt;
 use std::str::FromStr;

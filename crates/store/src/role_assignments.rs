@@ -32,7 +32,7 @@ pub fn role_assignment_keys(plane: Option<&str>, after: Option<&RoleAssignmentId
 pub trait RoleAssignments: Send + Sync {
     /// Creates the role assignment, or replaces all but its id. [`Error::PreconditionFailed`] if what is stored differs
     /// from `judged`; `None` means that there is none. So it is if one of `groups` has gone since, of those that existed and that
-    /// its scopes name: whoever gave a role over it may have had his right by a role that has gone with it.
+    /// its scopes name: whoever gave a role over it may have had their right by a role that has gone with it.
     async fn put_role_assignment(
         &self,
         new: NewRoleAssignment,

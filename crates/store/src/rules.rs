@@ -138,7 +138,7 @@ pub enum Claimant {
 }
 
 impl Claimant {
-    /// Returns which changes a group takes from him. The operation that a child belongs to was judged before.
+    /// Returns which changes a group takes from them. The operation that a child belongs to was judged before.
     pub fn policy(self, group: &ResourceGroup) -> PlanPolicy {
         match self {
             Claimant::Anyone => group.body.policy(),

@@ -52,7 +52,7 @@ pub trait Watches: Send + Sync {
     /// Returns the scopes in which `least` operations or more wait, and those that have a watch, in the order of their keys.
     async fn list_waiting_scopes(&self, least: usize) -> Result<Vec<WaitingScope>, Error>;
 
-    /// Takes the watch over a scope, or prolongs it from `now`. Returns whether `owner` keeps it: another does as long as his has
+    /// Takes the watch over a scope, or prolongs it from `now`. Returns whether `owner` keeps it: another does as long as theirs has
     /// not expired. `works_until` counts if it is later than what was promised before.
     async fn keep_watch(
         &self,

@@ -72,7 +72,7 @@ async fn rights(api: &Api, extensions: &Extensions) -> Result<Rights, Problem> {
     }
 }
 
-/// Returns the caller, unless nobody is asked who he is.
+/// Returns the caller, unless nobody is asked who they are.
 pub(crate) fn named<'a>(
     api: &Api,
     extensions: &'a Extensions,
