@@ -9,6 +9,7 @@ mod planes;
 mod puts;
 mod refusals;
 mod rights;
+mod sets;
 mod undoing;
 mod unknown;
 

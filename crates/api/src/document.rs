@@ -28,7 +28,7 @@ use crate::query::API_VERSION;
     servers((url = "/", description = "The server that serves this document")),
     tags(
         (name = "AWS resources", description = "Put, read, list, delete and import AWS resources, by alias or by name."),
-        (name = "Audit", description = "Who asked for what, and whether he was let."),
+        (name = "Audit", description = "Who asked for what, and whether they were let."),
         (name = "Credentials", description = "The credentials that ucp signs AWS calls with."),
         (name = "Errors", description = "The meaning of each error code."),
         (name = "Health", description = "Liveness, readiness, metrics and version."),

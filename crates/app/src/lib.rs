@@ -120,7 +120,9 @@ pub use services::{
 };
 pub use sets::ApplyOutcome;
 pub use ucp_plan::{Cause, Delta, Effect};
-pub use ucp_refactor::{Base as RefactorBase, Event as RefactorEvent, Mapping, OnAmbiguity};
+pub use ucp_refactor::{
+    Base as RefactorBase, Deleted, Event as RefactorEvent, Mapping, OnAmbiguity,
+};
 pub use ucp_store::RoleAssignment;
 pub use ucp_store::place;
 pub use ucp_store::{AuditOutcome, StoredAuditEvent};

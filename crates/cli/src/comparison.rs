@@ -7,8 +7,8 @@ use anyhow::{Context, anyhow, bail};
 use serde_json::{Map, Value, json};
 use ucp_model::{Detail, GroupId, Identifier, ReferenceId, Scope, TypeName, json as model_json};
 use ucp_refactor::{
-    Base, Body, Declared, Event, Group, Mapping, OnAmbiguity, Refactor, has_same_values, imagine,
-    refactor,
+    Base, Body, Declared, Deleted, Event, Group, Mapping, OnAmbiguity, Refactor, has_same_values,
+    imagine, refactor,
 };
 use ucp_schema::{Catalogue, IdentifierOutcome};
 
@@ -23,7 +23,7 @@ pub(crate) struct Given<'a> {
 /// Tells what moves if `from` is deployed and `to` is what shall be, as the server tells it in a record.
 pub(crate) fn compared(base: &Base, from: &Given<'_>, to: &Given<'_>) -> anyhow::Result<Value> {
     let (old, new) = (from.body(base)?, to.body(base)?);
-    let state = imagine(&old).map_err(|problems| from.wrong(&problems))?;
+    let state = imagine(&old, &new).map_err(|problems| from.wrong(&problems))?;
     let found = refactor(&state, &new, has_same_values);
     let found = found.map_err(|problems| to.wrong(&problems))?;
     let scopes: HashMap<String, &Scope> = state
@@ -52,7 +52,7 @@ impl Given<'_> {
             let members = self.members;
             let scope = members.get("scope").map(scope).transpose()?;
             let mut groups = Vec::new();
-            let mut resources = Vec::new();
+            let mut resources = Resources::default();
             match base {
                 Base::Group(id) => {
                     groups.push(Group {
@@ -60,7 +60,7 @@ impl Given<'_> {
                         id: id.clone(),
                     });
                     let all = list(members, "resources")?;
-                    declared(all, id, "", scope.as_ref(), &mut resources)?;
+                    resources.add(all, id, "", scope.as_ref())?;
                 }
                 Base::Plane(plane) => {
                     for (index, group) in list(members, "groups")?.iter().enumerate() {
@@ -73,7 +73,7 @@ impl Given<'_> {
                         };
                         let id = id.with_context(|| format!("{place}/name"))?;
                         let all = list(group, "resources").context(place.clone())?;
-                        declared(all, &id, &place, scope.as_ref(), &mut resources)?;
+                        resources.add(all, &id, &place, scope.as_ref())?;
                         groups.push(Group {
                             place: format!("{place}/name"),
                             id,
@@ -88,7 +88,8 @@ impl Given<'_> {
             Ok(Body {
                 base: base.clone(),
                 groups,
-                resources,
+                resources: resources.declared,
+                deleted: resources.deleted,
                 moves: mappings(members)?,
                 exclude: words(members, "exclude")?,
                 history,
@@ -103,67 +104,122 @@ impl Given<'_> {
     }
 }
 
-/// Reads what a group shall hold.
-fn declared(
-    all: &[Value],
-    group: &GroupId,
-    above: &str,
-    default: Option<&Place>,
-    resources: &mut Vec<Declared>,
-) -> anyhow::Result<()> {
-    for (index, resource) in all.iter().enumerate() {
-        let place = format!("{above}/resources/{index}");
-        let read = || -> anyhow::Result<Declared> {
-            let members = object(resource)?;
-            let own = members.get("scope").map(scope).transpose()?;
-            let own = own.as_ref().or(default);
-            let own = own.context("scope is required, here or in the body")?;
-            let given = members.get("type").and_then(Value::as_str);
-            let given = given.map(TypeName::parse).transpose()?;
-            let given = given.or_else(|| own.type_name.clone());
-            let given = given.context("type is required; use a type such as AWS.EC2/VPC")?;
-            let schema = Catalogue::embedded().get(&given);
-            let type_name = schema.as_ref().map_or(&given, |schema| schema.type_name());
-            let mut properties = match members.get("properties") {
-                None | Some(Value::Null) => json!({}),
-                Some(properties) => Value::Object(object(properties)?.clone()),
-            };
-            model_json::drop_nulls(&mut properties);
-            let identifier = match members.get("primaryIdentifier").and_then(Value::as_str) {
-                Some(identifier) => Some(Identifier::parse(identifier)?),
-                None => schema
-                    .as_ref()
-                    .and_then(|schema| match schema.identifier(&properties) {
-                        IdentifierOutcome::Known(identifier) => Some(identifier),
-                        IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
-                    }),
-            };
-            Ok(Declared {
-                place: place.clone(),
-                address: ReferenceId::new(
-                    group.clone(),
-                    type_name.clone(),
-                    text(members, "alias")?,
-                )?,
-                scope: own.scope.clone(),
-                identifier,
-                identified_by: schema.as_ref().and_then(|schema| {
-                    match schema.primary_identifier() {
-                        [path] => Some(path.pointer()),
-                        _ => None,
-                    }
-                }),
-                default_tags: json!({}),
-                write_only: match &schema {
-                    Some(schema) => schema.write_only_in(&properties),
-                    None => BTreeSet::new(),
-                },
-                properties,
-            })
-        };
-        resources.push(read().with_context(|| place.clone())?);
+/// What groups shall hold.
+#[derive(Default)]
+struct Resources {
+    declared: Vec<Declared>,
+    deleted: Vec<Deleted>,
+}
+
+impl Resources {
+    /// Reads what one group shall hold.
+    fn add(
+        &mut self,
+        all: &[Value],
+        group: &GroupId,
+        above: &str,
+        default: Option<&Place>,
+    ) -> anyhow::Result<()> {
+        for (index, resource) in all.iter().enumerate() {
+            let place = format!("{above}/resources/{index}");
+            self.read(resource, group, &place, default)
+                .with_context(|| place.clone())?;
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn read(
+        &mut self,
+        resource: &Value,
+        group: &GroupId,
+        place: &str,
+        default: Option<&Place>,
+    ) -> anyhow::Result<()> {
+        let members = object(resource)?;
+        let tracked_by = optional_text(members, "trackedBy")?;
+        let tracked_by: Option<ReferenceId> = tracked_by.map(str::parse).transpose()?;
+        if let Some(id) = tracked_by.as_ref()
+            && id.group.key() != group.key()
+        {
+            bail!("trackedBy names a group other than {group}");
+        }
+        let own = members.get("scope").map(scope).transpose()?;
+        let own = own.as_ref().or(default);
+        let own = own.context("scope is required, here or in the body")?;
+        let given = members.get("type").and_then(Value::as_str);
+        let given = given.map(TypeName::parse).transpose()?;
+        let given = [
+            given,
+            tracked_by.as_ref().map(|id| id.type_name.clone()),
+            own.type_name.clone(),
+        ];
+        let mut given = given.into_iter().flatten();
+        let first = given
+            .next()
+            .context("type is required; use a type such as AWS.EC2/VPC")?;
+        if let Some(other) = given.find(|it| !it.as_str().eq_ignore_ascii_case(first.as_str())) {
+            bail!(
+                "the types {} and {} contradict each other",
+                first.arm(),
+                other.arm()
+            );
+        }
+        let given = first;
+        let schema = Catalogue::embedded().get(&given);
+        let type_name = schema.as_ref().map_or(&given, |schema| schema.type_name());
+        let alias = match &tracked_by {
+            Some(id) => &id.alias,
+            None => text(members, "alias")?,
+        };
+        let address = ReferenceId::new(group.clone(), type_name.clone(), alias)?;
+        let symbolic_name = optional_text(members, "symbolicName")?.map(str::to_owned);
+        match members.get("delete") {
+            None | Some(Value::Null | Value::Bool(false)) => {}
+            Some(Value::Bool(true)) => {
+                self.deleted.push(Deleted {
+                    place: place.to_owned(),
+                    address,
+                    symbolic_name,
+                });
+                return Ok(());
+            }
+            Some(_) => bail!("delete is true or false"),
+        }
+        let mut properties = match members.get("properties") {
+            None | Some(Value::Null) => json!({}),
+            Some(properties) => Value::Object(object(properties)?.clone()),
+        };
+        model_json::drop_nulls(&mut properties);
+        let identifier = match members.get("primaryIdentifier").and_then(Value::as_str) {
+            Some(identifier) => Some(Identifier::parse(identifier)?),
+            None => schema
+                .as_ref()
+                .and_then(|schema| match schema.identifier(&properties) {
+                    IdentifierOutcome::Known(identifier) => Some(identifier),
+                    IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => None,
+                }),
+        };
+        self.declared.push(Declared {
+            place: place.to_owned(),
+            address,
+            symbolic_name,
+            scope: own.scope.clone(),
+            identifier,
+            identified_by: schema
+                .as_ref()
+                .and_then(|schema| match schema.primary_identifier() {
+                    [path] => Some(path.pointer()),
+                    _ => None,
+                }),
+            default_tags: json!({}),
+            write_only: match &schema {
+                Some(schema) => schema.write_only_in(&properties),
+                None => BTreeSet::new(),
+            },
+            properties,
+        });
+        Ok(())
+    }
 }
 
 /// An account and region, and the type if the scope names it.
@@ -215,6 +271,16 @@ fn list<'a>(members: &'a Map<String, Value>, name: &str) -> anyhow::Result<&'a [
 fn text<'a>(members: &'a Map<String, Value>, name: &str) -> anyhow::Result<&'a str> {
     let text = members.get(name).and_then(Value::as_str);
     text.with_context(|| format!("{name} is required, a text"))
+}
+
+fn optional_text<'a>(
+    members: &'a Map<String, Value>,
+    name: &str,
+) -> anyhow::Result<Option<&'a str>> {
+    match members.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(_) => text(members, name).map(Some),
+    }
 }
 
 fn words(members: &Map<String, Value>, name: &str) -> anyhow::Result<Vec<String>> {

@@ -1,9 +1,12 @@
 //! A set of declarations, from one or more documents.
 
-use anyhow::{Context, bail};
+use std::path::Path;
+
+use anyhow::{Context, bail, ensure};
 use serde_json::{Map, Value};
 
 use crate::client::Refusal;
+use crate::document;
 
 /// The members of a resource by which a document is known to be one, and not a set.
 const OF_A_RESOURCE: [&str; 5] = ["alias", "trackedBy", "type", "properties", "symbolicName"];
@@ -21,6 +24,8 @@ pub(crate) struct Set {
     pub(crate) body: Map<String, Value>,
     /// Where each resource comes from. Empty if there is only one document, which is then the set itself.
     places: Vec<Place>,
+    /// Whether a document says what the resources are, if only that there are none.
+    pub(crate) has_resources: bool,
 }
 
 #[derive(Debug)]
@@ -30,6 +35,25 @@ struct Place {
 }
 
 impl Set {
+    /// Reads the documents of files as one set.
+    pub(crate) fn read<'a>(files: impl Iterator<Item = &'a Path>) -> anyhow::Result<Self> {
+        let mut documents = Vec::new();
+        for path in files {
+            let values = document::read_all(path)?;
+            let name = document::name(path);
+            ensure!(!values.is_empty(), "{name}: it declares nothing");
+            let are_many = values.len() > 1;
+            for (index, value) in values.into_iter().enumerate() {
+                let name = match are_many {
+                    true => format!("{name} (document {})", index + 1),
+                    false => name.clone(),
+                };
+                documents.push(Document { name, value });
+            }
+        }
+        Self::of(documents)
+    }
+
     /// Makes one set of documents, each of which is a set, a list of resources, or a resource. The `scope` of a document
     /// is for its own resources.
     pub(crate) fn of(documents: Vec<Document>) -> anyhow::Result<Self> {
@@ -37,6 +61,7 @@ impl Set {
         let (mut set, mut resources) = (Self::default(), Vec::new());
         for Document { name, value } in documents {
             let mut part = Part::of(value).with_context(|| name.clone())?;
+            set.has_resources |= part.has_resources;
             if are_many && let Some(scope) = part.body.shift_remove("scope") {
                 part.give(&scope);
             }
@@ -56,6 +81,14 @@ impl Set {
         let resources = Value::Array(resources);
         set.body.insert("resources".to_owned(), resources);
         Ok(set)
+    }
+
+    /// Makes a body that is no set, but has what several groups hold.
+    pub(crate) fn of_all(body: Map<String, Value>) -> Self {
+        Self {
+            body,
+            ..Self::default()
+        }
     }
 
     /// Rewrites places in the body, which nobody has written, to places in the documents.
@@ -81,6 +114,7 @@ impl Set {
 struct Part {
     shape: Shape,
     resources: Vec<Value>,
+    has_resources: bool,
     /// The other members of a set.
     body: Map<String, Value>,
 }
@@ -105,6 +139,7 @@ impl Shape {
 
 impl Part {
     fn of(document: Value) -> anyhow::Result<Self> {
+        let mut has_resources = true;
         let (shape, resources, body) = match document {
             Value::Array(resources) => (Shape::List, resources, Map::new()),
             Value::Object(mut body) => match body.shift_remove("resources") {
@@ -113,7 +148,10 @@ impl Part {
                 None if OF_A_RESOURCE.iter().any(|name| body.contains_key(*name)) => {
                     (Shape::Resource, vec![Value::Object(body)], Map::new())
                 }
-                None => (Shape::Set, Vec::new(), body),
+                None => {
+                    has_resources = false;
+                    (Shape::Set, Vec::new(), body)
+                }
             },
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
                 bail!("expected a set, a list of resources, or a resource")
@@ -122,6 +160,7 @@ impl Part {
         Ok(Self {
             shape,
             resources,
+            has_resources,
             body,
         })
     }

@@ -1,14 +1,14 @@
 //! What is wrong with a body, and what its addresses mean.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use ucp_model::{Detail, ReferenceId};
-use ucp_set::{DetailCode, Expression, Graph, visit};
+use ucp_set::{DetailCode, Expression, Graph, ambiguous, visit};
 
 use crate::address::Excluded;
-use crate::body::{Base, Body, Mapping};
+use crate::body::{Base, Body, Deleted, Mapping};
 use crate::deployed::State;
-use crate::names::Names;
+use crate::names::{Meaning, Names, Vocabulary};
 use crate::resources::Resources;
 
 /// The maximum number of resources that are compared, on each side.
@@ -25,6 +25,10 @@ pub(crate) struct Checked {
     pub(crate) events: Vec<Vec<Step>>,
     /// Whether each resource is excluded.
     pub(crate) is_excluded: Vec<bool>,
+    /// Whether each resource is in a group that the body does not name. It is there to be referred to.
+    pub(crate) is_outside: Vec<bool>,
+    /// What is deployed and to be deleted.
+    pub(crate) deleted: BTreeSet<usize>,
     /// What names in references mean.
     pub(crate) names: Names,
 }
@@ -53,15 +57,26 @@ pub(crate) fn check(
         return Err(checking.problems);
     }
     checking.names_twice(resources);
-    let is_excluded = checking.excluded(resources);
+    checking.deleted_twice(resources);
+    checking.symbolic_names();
+    let named = body.named();
+    let is_outside = (0..resources.count())
+        .map(|resource| !named.contains(&resources.id(resource).group.key()))
+        .collect::<Vec<bool>>();
+    let is_excluded = checking.excluded(resources, &is_outside);
     let moves = checking.moves(resources);
     let events = checking.history(resources);
+    let deleted = body.deleted.iter();
+    let deleted = deleted.filter_map(|it| resources.at_id(&it.address).deployed);
+    let deleted = deleted.collect();
     let names = checking.references(resources, &is_excluded);
     match checking.problems.is_empty() {
         true => Ok(Checked {
             moves,
             events,
             is_excluded,
+            is_outside,
+            deleted,
             names,
         }),
         false => Err(checking.problems),
@@ -123,12 +138,52 @@ impl Checking<'_> {
         }
     }
 
+    fn deleted_twice(&mut self, resources: &Resources<'_>) {
+        let mut places: HashMap<String, &str> = HashMap::new();
+        for Deleted { place, address, .. } in &self.body.deleted {
+            let declared = resources.at_id(address).declared;
+            let first = match declared {
+                Some(declared) => self.place(resources, declared),
+                None => places.entry(address.key()).or_insert(place),
+            };
+            if first != place {
+                let message = format!(
+                    "{first} has the address {} too. Declare it once.",
+                    in_words(address)
+                );
+                self.add(place.clone(), DetailCode::DuplicateName, message);
+            }
+        }
+    }
+
+    /// Refuses symbolic names that two resources of one group have.
+    fn symbolic_names(&mut self) {
+        let mut names: HashMap<(String, String), &str> = HashMap::new();
+        let declared = self.body.resources.iter();
+        let declared = declared.map(|it| (&it.place, &it.address, &it.symbolic_name));
+        let deleted = self.body.deleted.iter();
+        let deleted = deleted.map(|it| (&it.place, &it.address, &it.symbolic_name));
+        for (place, address, name) in declared.chain(deleted) {
+            let Some(name) = name else {
+                continue;
+            };
+            let key = (address.group.key(), name.to_lowercase());
+            let first = *names.entry(key).or_insert(place);
+            if first != place {
+                let message =
+                    format!("{first} has the symbolic name '{name}' too. Choose another one.");
+                let place = format!("{place}/symbolicName");
+                self.add(place, DetailCode::DuplicateName, message);
+            }
+        }
+    }
+
     fn place(&self, resources: &Resources<'_>, declared: usize) -> &str {
         &self.body.resources[declared - resources.all_declared().start].place
     }
 
-    /// Returns whether each resource is excluded.
-    fn excluded(&mut self, resources: &Resources<'_>) -> Vec<bool> {
+    /// Returns whether each resource is excluded. So is what is referred to in groups that the body does not name.
+    fn excluded(&mut self, resources: &Resources<'_>, is_outside: &[bool]) -> Vec<bool> {
         let mut is_excluded = vec![false; resources.count()];
         let mut types = HashSet::new();
         for (index, word) in self.body.exclude.iter().enumerate() {
@@ -150,18 +205,13 @@ impl Checking<'_> {
             }
         }
         for (resource, is_excluded) in is_excluded.iter_mut().enumerate() {
-            *is_excluded |= types.contains(&resources.type_of(resource));
+            *is_excluded |= types.contains(&resources.type_of(resource)) || is_outside[resource];
         }
         is_excluded
     }
 
     fn moves(&mut self, resources: &mut Resources<'_>) -> Vec<Step> {
-        let named: HashSet<String> = self
-            .body
-            .groups
-            .iter()
-            .map(|group| group.id.key())
-            .collect();
+        let named = self.body.named();
         let steps = self.steps(resources, "/moves", &self.body.moves);
         for (index, step) in &steps {
             let is_named = |id: &ReferenceId| named.contains(&id.group.key());
@@ -273,6 +323,7 @@ impl Checking<'_> {
     /// Looks up the names in references: of what is declared, and of what is excluded and so stays.
     fn references(&mut self, resources: &Resources<'_>, is_excluded: &[bool]) -> Names {
         let body = self.body;
+        let vocabulary = Vocabulary::of(body, resources, is_excluded);
         let mut names = Names::default();
         let first = resources.all_declared().start;
         let mut needs: Vec<Vec<usize>> = Vec::with_capacity(body.resources.len());
@@ -297,28 +348,34 @@ impl Checking<'_> {
                 };
                 for address in expression.addresses() {
                     let name = &address.name;
-                    let target = names.get_or_add(group, name, || {
-                        let id = body.base.name(name, &declared.address.group).ok();
-                        let at = id.map(|id| resources.at_id(&id)).unwrap_or_default();
-                        let stays = at.deployed.filter(|deployed| is_excluded[*deployed]);
-                        at.declared.or(stays)
+                    let means = || vocabulary.meaning(name, &declared.address.group);
+                    let found = names.get_or_add(group, name, || match means() {
+                        Meaning::Resource(target) => Some(target),
+                        Meaning::Ambiguous(_) | Meaning::Deleted | Meaning::Nothing(_) => None,
                     });
-                    match target {
+                    match found {
                         Some(target) if target >= first => {
                             needed.push(target - first);
                             needed_at.push(place());
                         }
                         Some(_) => {}
-                        None => {
-                            let message = match body.base.name(name, &declared.address.group) {
-                                Ok(id) => format!(
-                                    "Nothing is declared at {}, and nothing that is excluded is there. Refer to something that is.",
-                                    in_words(&id)
-                                ),
-                                Err(message) => message,
-                            };
-                            self.add(place(), DetailCode::UnknownName, message);
-                        }
+                        None => match means() {
+                            Meaning::Resource(_) => {}
+                            Meaning::Ambiguous(several) => {
+                                let several = several.iter().map(|one| resources.id(*one));
+                                let message = ambiguous(name, several);
+                                self.add(place(), DetailCode::AmbiguousName, message);
+                            }
+                            Meaning::Deleted => {
+                                let message = format!(
+                                    "'{name}' is to be deleted. Keep it, or do not refer to it."
+                                );
+                                self.add(place(), DetailCode::StillNeeded, message);
+                            }
+                            Meaning::Nothing(why) => {
+                                self.add(place(), DetailCode::UnknownName, why);
+                            }
+                        },
                     }
                 }
             });

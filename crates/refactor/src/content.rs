@@ -190,6 +190,15 @@ impl<'a> Reader<'a> {
                 return Some(Meaning::Value(value));
             }
         }
+        // What stays is as it was declared.
+        if let Side::Deployed(deployed) = self.resources.side(target)
+            && value_of(deployed, attribute).is_none()
+            && let Some(declared) = &deployed.declared
+            && let Some(value) = declared.pointer(pointer).filter(|_| !pointer.is_empty())
+            && self.take(value)
+        {
+            return Some(Meaning::Value(Cow::Borrowed(value)));
+        }
         Some(Meaning::Resource {
             target,
             attribute: attribute.to_owned(),

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
-use ucp_model::{Detail, Identifier, ReferenceId, json};
+use ucp_model::{Detail, Identifier, ReferenceId, Scope, json};
 use ucp_set::{DetailCode, Link, resolve, visit};
 
 use crate::body::{Body, Declared};
@@ -12,6 +12,20 @@ use crate::check;
 use crate::deployed::{Deployed, LastSecrets, State};
 use crate::puts::puts;
 use crate::resources::Resources;
+
+/// Returns what is known of a resource that is only referred to.
+fn stub((address, scope): (ReferenceId, &Scope)) -> Deployed {
+    Deployed {
+        identifier: Some(Identifier::new(stand_in(&address, ""))),
+        address,
+        scope: scope.clone(),
+        declared: None,
+        attributes: BTreeMap::new(),
+        default_tags: Value::Null,
+        secrets: LastSecrets::None,
+        write_only: Default::default(),
+    }
+}
 
 /// A resource as it is imagined.
 struct Imagined {
@@ -39,11 +53,11 @@ impl Imagined {
     }
 }
 
-/// Returns what its groups hold once a body is deployed there, where nothing was before. A text of its own stands for each
-/// identifier and property that AWS would have to say.
+/// Returns what its groups hold once a body is deployed there, where nothing was before, and what this body and the `next` one refer
+/// to in groups that neither names. A text of its own stands for each identifier and property that AWS would have to say.
 ///
 /// Fails with all that is wrong with the body.
-pub fn imagine(body: &Body) -> Result<State, Vec<Detail>> {
+pub fn imagine(body: &Body, next: &Body) -> Result<State, Vec<Detail>> {
     let alone = Body {
         moves: Vec::new(),
         exclude: Vec::new(),
@@ -51,7 +65,12 @@ pub fn imagine(body: &Body) -> Result<State, Vec<Detail>> {
         deploy: false,
         ..body.clone()
     };
-    let mut resources = Resources::of(&[], &alone.resources);
+    let mut outside = body.outside();
+    for (key, it) in next.outside() {
+        outside.entry(key).or_insert(it);
+    }
+    let outside: Vec<Deployed> = outside.into_values().map(stub).collect();
+    let mut resources = Resources::of(&outside, &alone.resources);
     let checked = check::check(&State::default(), &alone, &mut resources)?;
     let all: Vec<usize> = resources.all_declared().collect();
     let mut imagined: HashMap<String, Imagined> = HashMap::new();
@@ -69,6 +88,15 @@ pub fn imagine(body: &Body) -> Result<State, Vec<Detail>> {
             identifier: identifier.clone().unwrap_or_else(named),
             identified_by: identified_by.clone(),
             properties: put.properties.clone(),
+            attributes: RefCell::default(),
+        };
+        imagined.insert(address.key(), resource);
+    }
+    for Deployed { address, .. } in &outside {
+        let resource = Imagined {
+            identifier: Identifier::new(stand_in(address, "")),
+            identified_by: None,
+            properties: Value::Null,
             attributes: RefCell::default(),
         };
         imagined.insert(address.key(), resource);
@@ -113,6 +141,17 @@ pub fn imagine(body: &Body) -> Result<State, Vec<Detail>> {
             },
             write_only: declared.write_only.clone(),
         });
+    }
+    let named = next.named();
+    for deployed in outside {
+        let resource = imagined.remove(&deployed.address.key());
+        if let Some(resource) = resource.filter(|_| !named.contains(&deployed.address.group.key()))
+        {
+            state.resources.push(Deployed {
+                attributes: resource.attributes.into_inner(),
+                ..deployed
+            });
+        }
     }
     state.events = body.history.clone().unwrap_or_default();
     Ok(state)

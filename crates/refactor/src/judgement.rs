@@ -19,6 +19,7 @@ pub(crate) fn judge(
     resources: &Resources<'_>,
     pairing: &Pairing<'_>,
     compared: Compared,
+    deleted: &BTreeSet<usize>,
     deployed: Option<&Names>,
 ) -> Refactor {
     let graph = pairing.graph();
@@ -41,7 +42,7 @@ pub(crate) fn judge(
     judging.ambiguities();
     judging.left_over();
     judging.moves();
-    let changed = judging.changes();
+    let changed = judging.changes(deleted);
     if let Some(names) = deployed {
         let occupied = judging.occupied();
         let is_there = |resource: usize| occupied.contains(&resources.id(resource).key());
@@ -143,6 +144,11 @@ impl Judging<'_> {
                     if let Some(refused) = self.refactor.refused.last_mut() {
                         refused.from = vec![step.from_id.clone()];
                     }
+                }
+                Unmappable::Deleted { deployed, declared } => {
+                    let message = "What is there is to be deleted, so it does not move. Take out the move, or `delete`.";
+                    let code = RefusalCode::SourceMissing;
+                    self.refuse(code, &[*deployed], &[*declared], message.to_owned());
                 }
                 Unmappable::Taken { deployed, declared } => {
                     let other = match self.pairing.standing(*declared) {
@@ -423,11 +429,14 @@ impl Judging<'_> {
     }
 
     /// Collects what changes, and returns the declared resources that a deployment puts.
-    fn changes(&mut self) -> Vec<usize> {
+    fn changes(&mut self, deleted: &BTreeSet<usize>) -> Vec<usize> {
         let mut changes = Changes::default();
         let mut changed = Vec::new();
         for deployed in self.resources.all_deployed() {
-            if self.is_left_over(deployed) {
+            let is_deleted = deleted.contains(&deployed)
+                && !self.is_named[deployed]
+                && !self.pairing.is_kept(deployed, deployed);
+            if is_deleted || self.is_left_over(deployed) {
                 changes.undeclared.push(self.resources.id(deployed).clone());
             }
         }

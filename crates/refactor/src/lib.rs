@@ -13,7 +13,7 @@
 //! of exactly one compared resource is a reference to it. The digest of a resource is the SHA-256 of its environment, its
 //! type and its content, with the digests of what it refers to.
 //!
-//! 1. What `moves` say is the same is the same; before them, what the pending events of the history say.
+//! 1. What is to be deleted is the same as nothing. What `moves` say is the same is the same; before them, what the pending events of the history say.
 //! 2. What declares an identifier is the resource that has it.
 //! 3. What is the only one of its digest on both sides is the same. Of several, those are that are told apart by who refers
 //!    to them. But where another resource would stay alone at one of the two addresses, nothing is said: there one may have
@@ -56,7 +56,7 @@ use crate::pairing::Pairing;
 use crate::resources::Resources;
 use crate::values::Values;
 
-pub use body::{Base, Body, Declared, Event, Group, Mapping, OnAmbiguity};
+pub use body::{Base, Body, Declared, Deleted, Event, Group, Mapping, OnAmbiguity, each_outside};
 pub use check::RESOURCES_MAX;
 pub use deployed::{Deployed, LastSecrets, State};
 pub use imagined::{has_same_values, imagine};
@@ -79,7 +79,7 @@ pub fn refactor(
     let mut resources = Resources::of(&state.resources, &body.resources);
     let checked = check::check(state, body, &mut resources)?;
     let compared = history::compare(&state.events, body.history.as_deref());
-    let values = Values::of(&resources);
+    let values = Values::of(&resources, &checked.is_outside);
     let reader = Reader::new(&resources, &values, &checked.names);
     let mut pairing = Pairing::new(&resources, reader, &checked.is_excluded, &has_same_secrets);
     pairing.find(&checked, compared.course);
@@ -87,6 +87,7 @@ pub fn refactor(
         &resources,
         &pairing,
         compared,
+        &checked.deleted,
         body.deploy.then_some(&checked.names),
     ))
 }

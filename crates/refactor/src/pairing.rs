@@ -39,6 +39,8 @@ pub(crate) enum Standing {
 pub(crate) enum Unmappable {
     /// Nothing is deployed at either address.
     Missing(Step),
+    /// What is at the old address is to be deleted.
+    Deleted { deployed: usize, declared: usize },
     /// Another resource is to move to the same address.
     Taken { deployed: usize, declared: usize },
     /// Nothing tells whether these, which are a circle, were made already.
@@ -103,6 +105,11 @@ impl<'a> Pairing<'a> {
 
     /// Finds what is the same.
     pub(crate) fn find(&mut self, checked: &Checked, course: Course) {
+        for deployed in self.resources.all_deployed() {
+            if checked.is_outside[deployed] || checked.deleted.contains(&deployed) {
+                self.standing[deployed] = Standing::Aside;
+            }
+        }
         self.map(checked, course);
         self.identify();
         self.set_excluded_aside();
@@ -350,7 +357,8 @@ impl<'a> Pairing<'a> {
         // Where each deployed resource has come to, and what is at each address by then.
         let mut at: HashMap<usize, Vec<usize>> = HashMap::new();
         let mut moved: BTreeMap<usize, usize> = BTreeMap::new();
-        for deployed in self.resources.all_deployed() {
+        let within = |deployed: &usize| !checked.is_outside[*deployed];
+        for deployed in self.resources.all_deployed().filter(within) {
             let address = self.resources.address(deployed);
             at.entry(address).or_default().push(deployed);
         }
@@ -385,6 +393,12 @@ impl<'a> Pairing<'a> {
             let Some(declared) = self.resources.at(address).declared else {
                 continue;
             };
+            if checked.deleted.contains(&deployed) {
+                self.standing[declared] = Standing::Aside;
+                let gone = Unmappable::Deleted { deployed, declared };
+                self.unmappable.push(gone);
+                continue;
+            }
             match self.standing[declared] {
                 Standing::Open => self.pair((deployed, declared, Some(Reason::Mapping))),
                 Standing::Same(..) | Standing::Aside => {

@@ -137,7 +137,7 @@ pub enum RefusalCode {
     RegionChanges,
     /// Another resource stays at the new address.
     TargetTaken,
-    /// Nothing is deployed at either address.
+    /// Nothing is deployed at either address, or what is at the old one is to be deleted.
     SourceMissing,
     /// Nothing tells whether resources that are to change places have done so already.
     MovesUnclear,

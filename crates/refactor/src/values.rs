@@ -13,38 +13,55 @@ use crate::resources::{Resources, Side};
 /// The attribute that is the identifier. No property has this pointer.
 pub(crate) const IDENTIFIER: &str = "";
 
+/// By environment and text: the one resource that has it, and the attribute.
+type Owners<'a> = HashMap<(usize, &'a str), Option<(usize, &'a str)>>;
+
 /// The identifiers and read-only properties of what is deployed.
 #[derive(Debug)]
 pub(crate) struct Values<'a> {
-    /// By environment and text: the one resource that has it, and the attribute.
-    owners: HashMap<(usize, &'a str), Option<(usize, &'a str)>>,
+    owners: Owners<'a>,
     /// By type and pointer: the first attribute that has the same value on all resources of the type.
     names: HashMap<(usize, &'a str), &'a str>,
 }
 
 impl<'a> Values<'a> {
-    pub(crate) fn of(resources: &Resources<'a>) -> Self {
+    /// A value that something in a named group has is that of no resource outside.
+    pub(crate) fn of(resources: &Resources<'a>, is_outside: &[bool]) -> Self {
+        let all = || resources.all_deployed();
         let mut values = Self {
             owners: HashMap::new(),
             names: names(resources),
         };
-        for resource in resources.all_deployed() {
+        let among = |outside: bool| all().filter(move |it| is_outside[*it] == outside);
+        let mut owners = values.owners_among(resources, among(true));
+        owners.extend(values.owners_among(resources, among(false)));
+        values.owners = owners;
+        values
+    }
+
+    fn owners_among(
+        &self,
+        resources: &Resources<'a>,
+        among: impl Iterator<Item = usize>,
+    ) -> Owners<'a> {
+        let mut owners = Owners::new();
+        for resource in among {
             let Side::Deployed(deployed) = resources.side(resource) else {
                 continue;
             };
             let own = texts(deployed);
             let told = told(deployed, &own);
             for (attribute, text) in own {
-                let attribute = values.attribute(resources.type_of(resource), attribute);
+                let attribute = self.attribute(resources.type_of(resource), attribute);
                 let owner = (!told.contains(text)).then_some((resource, attribute));
                 let environment = resources.environment(resource);
-                let known = values.owners.entry((environment, text)).or_insert(owner);
+                let known = owners.entry((environment, text)).or_insert(owner);
                 if known.is_none_or(|(other, _)| other != resource) {
                     *known = None;
                 }
             }
         }
-        values
+        owners
     }
 
     /// Returns the only resource of an environment that has this text as its identifier or as a read-only property,

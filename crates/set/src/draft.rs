@@ -12,12 +12,9 @@ use crate::detail_code::DetailCode;
 use crate::expression::{Address, Expression, Misread, below, renamed, visit};
 use crate::graph::Graph;
 use crate::limits::{MEMBERS_MAX, OUTPUTS_MAX, REFERENCES_MAX};
-use crate::names::{Meaning, Names, Outside};
+use crate::names::{Meaning, Names, Outside, ambiguous};
 use crate::path;
 use crate::set::{Goal, Member, Set};
-
-/// How many resources a message names.
-const NAMED: usize = 5;
 
 const UNKNOWN: &str =
     "The value is not known yet. Apply the set once it is, or ask for its :whatIf.";
@@ -342,8 +339,7 @@ impl Linking {
                 }
             }
             Meaning::Nothing(why) => {
-                let message = format!("'{name}' is not a name: {why}");
-                return self.add(used, DetailCode::UnknownName, message);
+                return self.add(used, DetailCode::UnknownName, why);
             }
         };
         if let Some(pointer) = &used.address.pointer
@@ -370,17 +366,7 @@ impl Linking {
     }
 
     fn ambiguous<'a>(&mut self, used: &Use, several: impl Iterator<Item = &'a ReferenceId>) {
-        let mut several = several.map(|id| format!("{}/{}", id.type_name.arm(), id.alias));
-        let mut named: Vec<String> = several.by_ref().take(NAMED).collect();
-        let more = several.count();
-        if more > 0 {
-            named.push(format!("{more} others"));
-        }
-        let message = format!(
-            "'{}' may mean {}. Name one of these.",
-            used.address.name,
-            named.join(" or ")
-        );
+        let message = ambiguous(&used.address.name, several);
         self.add(used, DetailCode::AmbiguousName, message);
     }
 

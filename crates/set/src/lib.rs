@@ -10,6 +10,7 @@
 //!
 //! Nothing here performs I/O. Validating, showing and applying a set begin with these functions.
 
+mod address;
 mod declarations;
 mod detail_code;
 mod draft;
@@ -23,6 +24,7 @@ mod referred;
 mod resolve;
 mod set;
 
+pub use address::address;
 pub use declarations::{Declarations, DeclaredMember};
 pub use detail_code::DetailCode;
 pub use draft::{Draft, Linked, LinkedMember};
@@ -33,7 +35,7 @@ pub use limits::{
     REFERRED_MAX_BYTES,
 };
 pub use link::Link;
-pub use names::Outside;
+pub use names::{Outside, ambiguous};
 pub use path::objection;
 pub use referred::Referred;
 pub use resolve::{Unresolved, left_open, links, links_of, resolve, with_unknown};

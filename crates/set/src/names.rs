@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use ucp_model::ids::InvalidId;
-use ucp_model::{Detail, GroupId, ReferenceId, TypeName};
+use ucp_model::{Detail, GroupId, ReferenceId};
 
+use crate::address::address;
 use crate::detail_code::DetailCode;
 use crate::set::Member;
+
+/// The most resources that a message names.
+const NAMED: usize = 5;
 
 /// A name that is not of the set: it has to be looked up.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -105,21 +108,29 @@ impl Names {
                 _ => Meaning::Ambiguous(members.clone()),
             };
         }
-        let id = match name.rsplit_once('/') {
-            None => return Meaning::Outside(Outside::Alias(name.to_lowercase())),
-            Some(_) if name.starts_with('/') => name.parse::<ReferenceId>(),
-            Some((type_name, alias)) => typed(group, type_name, alias),
-        };
-        match id {
+        if !name.contains('/') {
+            return Meaning::Outside(Outside::Alias(name.to_lowercase()));
+        }
+        match address(name, &group.plane, Some(group)) {
             Ok(id) => match self.member(&id) {
                 Some(member) => Meaning::Member(member),
                 None => Meaning::Outside(Outside::Reference(id)),
             },
-            Err(error) => Meaning::Nothing(format!("{error}.")),
+            Err(why) => Meaning::Nothing(why),
         }
     }
 }
 
-fn typed(group: &GroupId, type_name: &str, alias: &str) -> Result<ReferenceId, InvalidId> {
-    ReferenceId::new(group.clone(), TypeName::parse(type_name)?, alias)
+/// Returns what is wrong with a name that several resources have.
+pub fn ambiguous<'a>(name: &str, several: impl Iterator<Item = &'a ReferenceId>) -> String {
+    let mut several = several.map(|id| format!("{}/{}", id.type_name.arm(), id.alias));
+    let mut named: Vec<String> = several.by_ref().take(NAMED).collect();
+    let more = several.count();
+    if more > 0 {
+        named.push(format!("{more} others"));
+    }
+    format!(
+        "'{name}' may mean {}. Name one of these.",
+        named.join(" or ")
+    )
 }

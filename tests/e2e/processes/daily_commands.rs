@@ -202,6 +202,44 @@ async fn files_are_compared_without_a_server() {
         .fails(&["old.yaml", "resources is required"]);
 }
 
+/// What `ucp apply` takes, `ucp refactor` takes too.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_file_of_a_set_is_refactored() {
+    let desk = Desk::new().await;
+    let logs = |alias: &str| {
+        let name = "{$concat: [of-, {$reference: base/AWS.SQS/Queue/jobs#/QueueName}]}";
+        format!(
+            "- {{alias: {alias}, type: AWS.Logs/LogGroup, properties: {{LogGroupName: {name}}}}}\n"
+        )
+    };
+    let base = "- {alias: jobs, type: AWS.SQS/Queue, properties: {QueueName: jobs}}\n";
+    desk.write("base.yaml", base);
+    let apply = ["apply", "-y", "-g", "base", "-f", "base.yaml"];
+    desk.ucp(&apply).await.prints(0, &[]);
+    let gone = "- {alias: gone, type: AWS.SQS/Queue, delete: true}\n";
+    let set = "mode: Complete\noutputs: {name: {$reference: logs}}\nresources:\n";
+    desk.write("old.yaml", &format!("{set}{}{gone}", logs("logs")));
+    desk.write("new.yaml", &format!("{}---\n{gone}", logs("audit")));
+    let apply = ["apply", "-y", "-f", "old.yaml"];
+    desk.ucp(&apply).await.prints(0, &[]);
+    let moves = "AWS::Logs::LogGroup  daily/logs  daily/audit\n";
+    let new = ["refactor", "-y", "-g", "daily", "-f", "new.yaml"];
+    let offline = [&new[..], &["--offline", "--from", "old.yaml"]].concat();
+    desk.ucp(&offline).await.prints(0, &[moves]);
+    let old = ["refactor", "-y", "-g", "daily", "-f", "old.yaml"];
+    desk.ucp(&old).await.prints(0, &["Nothing to refactor."]);
+    desk.ucp(&new).await.prints(0, &[moves]);
+    desk.write(
+        "new.yaml",
+        &format!(
+            "{}---\n- {{alias: x, type: A.B/C, nope: 1}}\n",
+            logs("audit")
+        ),
+    );
+    let refused = desk.ucp(&new).await;
+    refused.fails(&["new.yaml (document 2)", "nope"]);
+}
+
 /// Nothing tells which of two is which.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_ambiguous_or_refused_is_told_and_moves_nothing() {

@@ -5,17 +5,18 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use ucp_app::{
-    DeclaredRefactor, DeclaredResource, Mapping, NamedGroup, OnAmbiguity, RefactorBase,
-    RefactorEvent,
+    DeclaredRefactor, DeclaredResource, Deleted, Mapping, NamedGroup, OnAmbiguity, RefactorBase,
+    RefactorEvent, SetGoal, SetMember,
 };
-use ucp_model::operation::group::OnFailure;
-use ucp_model::{Detail, GroupId, TypeName, pointer};
+use ucp_model::operation::{self, group::OnFailure};
+use ucp_model::{Detail, GroupId, ReferenceId};
 use utoipa::ToSchema;
 
 use super::groups::{PutResourceGroupRequest, ResourceGroupProperties};
-use super::import::{ArmType, ItemScope};
-use super::resources::ActionRequest;
-use crate::members::{self, Misfit, parsed};
+use super::import::ItemScope;
+use super::resources::OnShared;
+use super::sets::{self, OfSet, SetResource};
+use crate::members::{self, parsed};
 use crate::problem::Problem;
 use crate::validation::Violations;
 
@@ -73,6 +74,14 @@ pub(crate) struct RefactorRequest {
     #[serde(default, with = "OnFailureWord")]
     #[schema(value_type = Option<OnFailureWord>)]
     on_failure: OnFailure,
+    /// With `deploy`, as in a set: what becomes of resources that a put replaces, if other references stand for them.
+    #[serde(default, with = "OnShared")]
+    #[schema(value_type = Option<OnShared>)]
+    on_shared: operation::OnShared,
+    /// What a set tells at the end. It changes nothing here.
+    #[serde(default, rename = "outputs")]
+    #[schema(value_type = Option<Object>)]
+    _outputs: Map<String, Value>,
     /// The fingerprint of a plan that you have seen. If the refactor is another one by now, it is refused.
     fingerprint: Option<String>,
 }
@@ -159,40 +168,26 @@ struct RefactorGroupRequest {
     properties: Option<ResourceGroupProperties>,
 }
 
-/// A resource of a refactor: the members of a `:put` but for `trackedBy` and `planId`, and these.
+/// A resource of a refactor: as a set has it, and its identifier. So a set can be sent as it is. `dependsOn` changes nothing. What is
+/// to be deleted is not declared, and never moves.
 #[derive(ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is read in two parts")]
 struct RefactorResource {
     #[serde(flatten)]
-    place: RefactorPlace,
-    #[serde(flatten)]
-    put: ActionRequest,
-}
-
-/// Which resource of a refactor is meant.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct RefactorPlace {
-    /// The alias that shall stand for the resource. It is required.
-    #[schema(example = "b")]
-    alias: Option<String>,
-    /// The resource type; optional when `scope` names it.
-    #[serde(default, deserialize_with = "parsed")]
-    #[schema(value_type = Option<String>, example = "AWS.SQS/Queue")]
-    r#type: Option<ArmType>,
-    /// The account and region of the resource, if it is not that of the body.
-    #[serde(default, deserialize_with = "parsed")]
-    #[schema(value_type = Option<String>)]
-    scope: Option<ItemScope>,
+    resource: SetResource,
     /// The primary identifier, if you know it. It tells which deployed resource this is.
     primary_identifier: Option<String>,
 }
 
+/// The member that only a resource of a refactor has.
+const IDENTIFIER: &str = "primaryIdentifier";
+
 /// The members without which the others cannot be judged.
 const NEEDED: [&str; 3] = ["groups", "resources", "scope"];
 
-/// The members of [`RefactorPlace`].
-const PLACE: [&str; 4] = ["alias", "primaryIdentifier", "scope", "type"];
+/// The words for the `mode` of a set.
+const MODES_OF_SETS: [&str; 2] = ["incremental", "complete"];
 
 impl RefactorRequest {
     /// Returns how many groups the body names.
@@ -207,6 +202,7 @@ impl RefactorRequest {
         base: RefactorBase,
     ) -> Result<DeclaredRefactor, Problem> {
         members::without_plan(&body)?;
+        judge_mode(&body)?;
         let (request, wrong) = Self::members(body)?;
         let first = wrong.first().map(|detail| {
             let problem = Problem::bad_request(detail.message.clone());
@@ -230,7 +226,9 @@ impl RefactorRequest {
         let mut reading = Reading {
             scope: self.scope,
             groups: wrong.into_iter().map(Err).collect(),
+            on_shared: self.on_shared,
             resources: Vec::new(),
+            deleted: Vec::new(),
         };
         match (&base, self.groups, self.resources) {
             (RefactorBase::Plane(_), Some(groups), None) if groups.is_empty() => {
@@ -275,6 +273,7 @@ impl RefactorRequest {
             mode,
             groups: reading.groups,
             resources: reading.resources,
+            deleted: reading.deleted,
             moves: mappings(self.moves),
             exclude: self.exclude,
             history: self.history.map(|events| {
@@ -326,6 +325,18 @@ impl RefactorRequest {
     }
 }
 
+/// Refuses the mode of a set: what is not declared is never deleted.
+fn judge_mode(body: &Map<String, Value>) -> Result<(), Problem> {
+    let mode = body.get("mode").and_then(Value::as_str).unwrap_or_default();
+    match MODES_OF_SETS.contains(&mode.to_lowercase().as_str()) {
+        true => {
+            let message = "/mode: is that of a set here, and a refactor deletes nothing. Send `plan` to be told what moves where, or `apply` to move it.";
+            Err(Problem::bad_request(message).at("/mode"))
+        }
+        false => Ok(()),
+    }
+}
+
 /// Refuses a history that is too long to be remembered.
 fn judge_history(history: &[RefactorEventBody]) -> Result<(), Problem> {
     let moves: usize = history.iter().map(|event| event.moves.len()).sum();
@@ -354,7 +365,9 @@ fn mappings(moves: Vec<RefactorMapping>) -> Vec<Mapping> {
 struct Reading {
     scope: Option<ItemScope>,
     groups: Vec<Result<NamedGroup, Detail>>,
+    on_shared: operation::OnShared,
     resources: Vec<Result<DeclaredResource, Detail>>,
+    deleted: Vec<Deleted>,
 }
 
 impl Reading {
@@ -405,73 +418,71 @@ impl Reading {
     fn all(&mut self, group: &GroupId, resources: Vec<Value>, above: &str) {
         for (index, resource) in resources.into_iter().enumerate() {
             let place = format!("{above}/resources/{index}");
-            let read = self.resource(group, resource, &place);
-            let read = read.map_err(|(below, message)| {
-                Detail::at("BadRequest", message, format!("{place}{below}"))
-            });
-            self.resources.push(read);
+            if let Err((below, message)) = self.resource(group, resource, &place) {
+                let detail = Detail::at("BadRequest", message, format!("{place}{below}"));
+                self.resources.push(Err(detail));
+            }
         }
     }
 
     /// Reads a resource, or returns the place and the reason why it cannot be read.
     fn resource(
-        &self,
+        &mut self,
         group: &GroupId,
-        resource: Value,
+        mut resource: Value,
         place: &str,
-    ) -> Result<DeclaredResource, (String, String)> {
-        let misfit = |misfit: Misfit| (misfit.place().to_owned(), misfit.message);
-        let members = match resource {
-            Value::Object(members) => members,
-            other => {
-                let kind = members::kind(&other);
-                return Err((String::new(), format!("expected an object, got {kind}.")));
+    ) -> Result<(), (String, String)> {
+        let members = resource.as_object_mut();
+        let identifier = match members.and_then(|it| it.shift_remove(IDENTIFIER)) {
+            None | Some(Value::Null) => None,
+            Some(Value::String(identifier)) => Some(identifier),
+            Some(other) => {
+                let message = format!(
+                    "/{IDENTIFIER}: expected a string, got {}.",
+                    members::kind(&other)
+                );
+                return Err((format!("/{IDENTIFIER}"), message));
             }
         };
-        let (of_place, put): (Map<String, Value>, Map<String, Value>) = members
-            .into_iter()
-            .partition(|(name, _)| PLACE.contains(&name.as_str()));
-        let given: RefactorPlace = members::read(&Value::Object(of_place)).map_err(misfit)?;
-        for name in ["trackedBy", "planId"] {
-            if put.get(name).is_some_and(|value| !value.is_null()) {
-                let place = pointer::join("", name);
-                let message =
-                    format!("{place}: is no member of a resource of a refactor. Leave it out.");
-                return Err((place, message));
+        let of_body = OfSet {
+            scope: self.scope.as_ref(),
+            on_shared: self.on_shared,
+        };
+        let SetMember {
+            scope: _,
+            type_name,
+            alias,
+            symbolic_name,
+            depends_on: _,
+            goal,
+        } = sets::member(resource, &of_body, group)?;
+        match goal {
+            SetGoal::Put(put) => self.resources.push(Ok(DeclaredResource {
+                place: place.to_owned(),
+                group: group.clone(),
+                alias,
+                symbolic_name,
+                identifier,
+                put,
+            })),
+            SetGoal::Delete(_) => {
+                if identifier.is_some() {
+                    let message = format!(
+                        "/{IDENTIFIER}: says nothing of a resource to delete. Leave it out."
+                    );
+                    return Err((format!("/{IDENTIFIER}"), message));
+                }
+                let address = ReferenceId::new(group.clone(), type_name, &alias);
+                self.deleted.push(Deleted {
+                    place: place.to_owned(),
+                    symbolic_name,
+                    address: address
+                        .map_err(|error| ("/alias".to_owned(), format!("/alias: {error}.")))?,
+                });
             }
         }
-        let alias = given.alias.ok_or_else(|| {
-            let message = "/alias: is required.";
-            ("/alias".to_owned(), message.to_owned())
-        })?;
-        let scope = given
-            .scope
-            .as_ref()
-            .or(self.scope.as_ref())
-            .ok_or_else(|| {
-                let message =
-                    "/scope: is required, here or in the body; it names the account and region.";
-                ("/scope".to_owned(), message.to_owned())
-            })?;
-        let type_name = type_of(given.r#type, scope).ok_or_else(|| {
-            let message = "/type: is required; use a type such as AWS.EC2/VPC.";
-            ("/type".to_owned(), message.to_owned())
-        })?;
-        let put: ActionRequest = members::read(&Value::Object(put)).map_err(misfit)?;
-        Ok(DeclaredResource {
-            place: place.to_owned(),
-            group: group.clone(),
-            alias,
-            identifier: given.primary_identifier,
-            put: Box::new(put.put(scope.scope.clone(), type_name, None)),
-        })
+        Ok(())
     }
-}
-
-fn type_of(given: Option<ArmType>, scope: &ItemScope) -> Option<TypeName> {
-    given
-        .map(|ArmType(type_name)| type_name)
-        .or_else(|| scope.type_name.clone())
 }
 
 /// Reads the group that is made if it does not exist.

@@ -61,7 +61,7 @@ enum Mode {
 /// its primary identifier, and `{"$concat": [...]}` for a text of texts and references.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes what is read in two parts")]
-struct SetResource {
+pub(super) struct SetResource {
     #[serde(flatten)]
     place: SetResourcePlace,
     #[serde(flatten)]
@@ -155,19 +155,19 @@ impl SetRequest {
 
     /// Reads the resources of a set for `group`, each with its own error.
     pub(crate) fn set(self, group: &GroupId) -> Result<DeclaredSet, Problem> {
-        let Some(resources) = &self.resources else {
+        let Some(resources) = self.resources else {
             return Err(Problem::bad_request("/resources: is required."));
         };
         let of_set = OfSet {
             scope: self.scope.as_ref(),
             on_shared: self.on_shared,
         };
-        let read = |(index, resource): (usize, &Value)| {
+        let read = |(index, resource): (usize, Value)| {
             member(resource, &of_set, group).map_err(|(place, message)| {
                 Detail::at("BadRequest", message, format!("/resources/{index}{place}"))
             })
         };
-        let members = resources.iter().enumerate().map(read).collect();
+        let members = resources.into_iter().enumerate().map(read).collect();
         Ok(DeclaredSet {
             mode: match self.mode {
                 Some(Mode::Complete) => ucp_app::Mode::Complete,
@@ -181,24 +181,23 @@ impl SetRequest {
 }
 
 /// What a set says for resources that do not say it themselves.
-struct OfSet<'a> {
-    scope: Option<&'a ItemScope>,
-    on_shared: operation::OnShared,
+pub(super) struct OfSet<'a> {
+    pub(super) scope: Option<&'a ItemScope>,
+    pub(super) on_shared: operation::OnShared,
 }
 
 /// Reads a resource, or returns the place and the reason why it cannot be read.
-fn member(
-    resource: &Value,
+pub(super) fn member(
+    resource: Value,
     of_set: &OfSet<'_>,
     group: &GroupId,
 ) -> Result<SetMember, (String, String)> {
     let misfit = |misfit: Misfit| (misfit.place().to_owned(), misfit.message);
     let Value::Object(members) = resource else {
-        let kind = members::kind(resource);
+        let kind = members::kind(&resource);
         return Err((String::new(), format!("expected an object, got {kind}.")));
     };
     let (place, put): (Map<String, Value>, Map<String, Value>) = members
-        .clone()
         .into_iter()
         .partition(|(name, _)| PLACE.contains(&name.as_str()));
     let says_on_shared = put.get(ON_SHARED).is_some_and(|value| !value.is_null());
@@ -215,7 +214,7 @@ fn member(
         })?,
     };
     let scope = place.scope.as_ref().or(of_set.scope).ok_or_else(|| {
-        let message = "/scope: is required, here or in the set; it names the account and region.";
+        let message = "/scope: is required, here or in the body; it names the account and region.";
         ("/scope".to_owned(), message.to_owned())
     })?;
     let types = [
@@ -246,7 +245,7 @@ fn member(
         }
         false => {
             if members::names_plan(&put) {
-                let message = "/planId: belongs to the set. Leave it out here.";
+                let message = "/planId: is no member of a resource. Leave it out.";
                 return Err(("/planId".to_owned(), message.to_owned()));
             }
             let put: ActionRequest = members::read(&Value::Object(put)).map_err(misfit)?;

@@ -1,6 +1,6 @@
 //! What a refactor finds: what is deployed in the named groups, beside what is declared.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -10,15 +10,19 @@ use ucp_model::{
     ResourceGroup, Scope, TypeName, json,
 };
 use ucp_plan::digests;
-use ucp_refactor::{Base, Body, Declared, Deployed, Group, RESOURCES_MAX, Refactor, State};
+use ucp_refactor::{
+    Base, Body, Declared, Deployed, Group, RESOURCES_MAX, Refactor, State, each_outside,
+};
 use ucp_schema::{IdentifierOutcome, PROVISIONING_STATE, ResourceSchema};
 use ucp_seal::Keys;
+use ucp_set::OUTSIDE_MAX;
 use ucp_store::REFACTORS_MAX;
 
 use super::deployed::{DefaultTags, compared};
 use super::found::{Found, FoundGroup, FoundPut, Tracked, as_made};
 use super::{DeclaredRefactor, DeclaredResource, NamedGroup, RefactorMode};
 use crate::identifier::named;
+use crate::in_flight::recorded_by;
 use crate::refusal::no_such_group;
 use crate::{App, Caller, PutResource, Rejection, TrackedBy};
 
@@ -33,6 +37,9 @@ pub(crate) const GROUPS_MAX: usize = 100;
 const ACTION: &str = "System.Resources/resourceGroups/refactor/action";
 const INVALID: &str =
     "The body is not one of a refactor. Nothing has moved. Correct what the details name.";
+
+/// What is referred to in groups that the body does not name, by key. One more than may be, if there are so many.
+type Outside = BTreeMap<String, ReferenceId>;
 
 type Schemas = HashMap<(String, String), Result<Arc<ResourceSchema>, Failure>>;
 
@@ -64,12 +71,9 @@ impl App {
             );
             return Err(invalid(vec![Detail::at("TooMany", message, "/groups")]));
         }
-        let count = resources.len();
+        let count = resources.len() + declared.deleted.len();
         if count > RESOURCES_MAX {
-            let place = match declared.base {
-                Base::Plane(_) => "/groups",
-                Base::Group(_) => "/resources",
-            };
+            let place = declared.place_of_all();
             let message = format!(
                 "{count} resources are declared, and {RESOURCES_MAX} may be. Name fewer groups."
             );
@@ -83,7 +87,7 @@ impl App {
         }
         let mut schemas = Schemas::new();
         let given = self.declared_resources(resources, &groups, &mut schemas, &mut details);
-        let given = given.await?;
+        let (given, outside) = given.await?;
         let mut with_secrets = given.iter().filter(|given| !given.write_only.is_empty());
         if with_secrets.clone().next().is_some() {
             // Whether a secret is the one that was put is told to those alone who may put another.
@@ -96,7 +100,8 @@ impl App {
             }
         }
         let recorded: Vec<&ResourceGroup> = groups.iter().flat_map(|it| &it.recorded).collect();
-        let references = self.deployed(&recorded, &caller.room).await?;
+        let mut references = self.deployed(&recorded, &caller.room).await?;
+        references.extend(self.referred_outside(outside, declared, caller).await?);
         let deployed = self
             .deployed_types(&references, &groups, &mut schemas)
             .await?;
@@ -118,6 +123,7 @@ impl App {
                 })
                 .collect(),
             resources: Vec::new(),
+            deleted: std::mem::take(&mut declared.deleted),
             moves: std::mem::take(&mut declared.moves),
             exclude: std::mem::take(&mut declared.exclude),
             history: declared.history.take(),
@@ -189,7 +195,7 @@ impl App {
         groups: &[FoundGroup],
         schemas: &mut Schemas,
         details: &mut Vec<Detail>,
-    ) -> Result<Vec<Given>, Rejection> {
+    ) -> Result<(Vec<Given>, Outside), Rejection> {
         let groups: HashMap<String, ResourceGroup> = groups
             .iter()
             .map(|group| {
@@ -217,13 +223,58 @@ impl App {
             }
         }
         let is_quick = looked_up.len() <= 1;
-        let prepare = move || -> Vec<Result<Given, Detail>> {
-            let prepared = looked_up.into_iter();
-            let prepared = prepared.map(|(resource, schema, tags)| given(resource, schema, tags));
-            prepared.collect()
+        let named: HashSet<String> = groups.into_keys().collect();
+        let prepare = move || -> (Vec<Result<Given, Detail>>, Outside) {
+            let mut outside = Outside::new();
+            let prepared = looked_up.into_iter().map(|(resource, schema, tags)| {
+                let group = resource.group.clone();
+                let given = given(resource, schema, tags)?;
+                let properties = &given.resource.properties;
+                each_outside(properties, &group, &named, |id| {
+                    if outside.len() <= OUTSIDE_MAX {
+                        outside.entry(id.key()).or_insert(id);
+                    }
+                });
+                Ok(given)
+            });
+            let prepared = prepared.collect();
+            (prepared, outside)
         };
         let prepared = self.parts.pool.run_unless_quick(is_quick, prepare).await?;
-        Ok(kept(prepared, details))
+        let (prepared, outside) = prepared;
+        Ok((kept(prepared, details), outside))
+    }
+
+    /// Returns what is referred to in groups that the body does not name. What the caller may not read does not exist.
+    async fn referred_outside(
+        &self,
+        outside: Outside,
+        declared: &DeclaredRefactor,
+        caller: &Caller,
+    ) -> Result<Vec<Reference>, Rejection> {
+        if outside.len() > OUTSIDE_MAX {
+            let place = declared.place_of_all();
+            let message = format!(
+                "More than {OUTSIDE_MAX} resources in groups that the body does not name are referred to. Name these groups too, or fewer of the others."
+            );
+            return Err(invalid(vec![Detail::at("TooMany", message, place)]));
+        }
+        let mut found = Vec::new();
+        for id in outside.into_values() {
+            if !caller.reads_group(&id.group) {
+                continue;
+            }
+            let Some(reference) = self.parts.store.get_reference(&id).await? else {
+                continue;
+            };
+            let Reference { id, scope, .. } = &reference;
+            let judged = caller.judge_type(Right::Read, scope, &id.type_name, "read");
+            if judged.is_ok() {
+                caller.room.take(recorded_by(&reference))?;
+                found.push(reference);
+            }
+        }
+        Ok(found)
     }
 
     /// Returns the schemas and the default tags of what is deployed. A type that is not known any more has no schema.
@@ -284,7 +335,7 @@ impl App {
 struct Given {
     resource: Declared,
     schema: Arc<ResourceSchema>,
-    tags: std::collections::BTreeMap<String, String>,
+    tags: BTreeMap<String, String>,
     write_only: BTreeSet<String>,
     /// Its identifier, if the caller gives one that the properties do not tell.
     given: Option<Identifier>,
@@ -296,7 +347,7 @@ struct Given {
 fn given(
     mut resource: DeclaredResource,
     schema: Arc<ResourceSchema>,
-    tags: std::collections::BTreeMap<String, String>,
+    tags: BTreeMap<String, String>,
 ) -> Result<Given, Detail> {
     let wrong = |below: &str, message: String| {
         let place = format!("{}/{below}", resource.place);
@@ -323,6 +374,7 @@ fn given(
         resource: Declared {
             place: resource.place,
             address,
+            symbolic_name: resource.symbolic_name,
             scope: resource.put.scope.clone(),
             identifier: identifier.or(told),
             identified_by: None,
@@ -338,7 +390,7 @@ fn given(
 /// What it takes to compare what is deployed.
 struct Typed {
     schema: Option<Arc<ResourceSchema>>,
-    tags: std::collections::BTreeMap<String, String>,
+    tags: BTreeMap<String, String>,
 }
 
 /// What is compared.

@@ -13,7 +13,7 @@ mod records;
 
 use ucp_model::operation::group::OnFailure;
 use ucp_model::{Detail, GroupId, NewResourceGroup, Operation, Refactor, ReferenceId};
-use ucp_refactor::{Base, Event, Mapping, OnAmbiguity};
+use ucp_refactor::{Base, Deleted, Event, Mapping, OnAmbiguity};
 
 use crate::PutResource;
 
@@ -33,6 +33,8 @@ pub struct DeclaredRefactor {
     pub groups: Vec<Result<NamedGroup, Detail>>,
     /// The resources in all of them, or what is wrong with one.
     pub resources: Vec<Result<DeclaredResource, Detail>>,
+    /// What is to be deleted.
+    pub deleted: Vec<Deleted>,
     /// Where resources move to, as far as the caller says so.
     pub moves: Vec<Mapping>,
     /// Addresses and types of what stays.
@@ -47,6 +49,16 @@ pub struct DeclaredRefactor {
     pub deploy: Option<OnFailure>,
     /// The fingerprint of the refactor that the caller has seen, if it must still be that one.
     pub fingerprint: Option<String>,
+}
+
+impl DeclaredRefactor {
+    /// Returns the place of all that it declares, as a JSON Pointer into the body.
+    fn place_of_all(&self) -> &'static str {
+        match self.base {
+            Base::Plane(_) => "/groups",
+            Base::Group(_) => "/resources",
+        }
+    }
 }
 
 /// What came of a request for a refactor.
@@ -94,6 +106,8 @@ pub struct DeclaredResource {
     pub group: GroupId,
     /// Its alias.
     pub alias: String,
+    /// Its name in its group, if it has one besides the alias.
+    pub symbolic_name: Option<String>,
     /// Its primary identifier, if the caller knows it.
     pub identifier: Option<String>,
     /// What would be put. It has neither a name nor a reference.

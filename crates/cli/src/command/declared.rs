@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::place::Place;
 use crate::document;
 use crate::id::Group;
-use crate::set::{Document, Set};
+use crate::set::Set;
 
 /// What is declared, and in which group.
 #[derive(Debug, Args)]
@@ -44,21 +44,7 @@ impl Declared {
             from_stdin.count() <= 1,
             "standard input can be only one of the files"
         );
-        let mut documents = Vec::new();
-        for path in &self.files {
-            let values = document::read_all(path)?;
-            let name = document::name(path);
-            ensure!(!values.is_empty(), "{name}: it declares nothing");
-            let are_many = values.len() > 1;
-            for (index, value) in values.into_iter().enumerate() {
-                let name = match are_many {
-                    true => format!("{name} (document {})", index + 1),
-                    false => name.clone(),
-                };
-                documents.push(Document { name, value });
-            }
-        }
-        let mut set = Set::of(documents)?;
+        let mut set = Set::read(self.files.iter().map(PathBuf::as_path))?;
         if let Some(mode) = self.mode {
             let mode = match mode {
                 Mode::Incremental => "Incremental",

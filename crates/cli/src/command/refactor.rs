@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use ucp_refactor::Base;
 
 use super::place::Place;
+use super::preview::located;
 use crate::client::{Client, Failure, Polling, Refusal, Reply, Server};
 use crate::comparison::{Given, compared};
 use crate::confirm::Consent;
@@ -17,6 +18,7 @@ use crate::outcome::Outcome;
 use crate::output::{self, Format, Output};
 use crate::progress::{Phases, Progress};
 use crate::render::refactor as shown;
+use crate::set::Set;
 
 /// The members of a mapping file.
 const MAPPING: [&str; 3] = ["moves", "exclude", "history"];
@@ -30,7 +32,8 @@ pub struct Refactor {
     /// The radius plane.
     #[arg(long, default_value = "local")]
     plane: String,
-    /// A file with all that the groups shall hold, in JSON or YAML: the body of `:refactor`; `-` is standard input.
+    /// A file with all that the groups shall hold, in JSON or YAML: the body of `:refactor`, or for a group the file that `ucp apply`
+    /// takes; `-` is standard input.
     #[arg(
         short = 'f',
         long = "file",
@@ -127,7 +130,7 @@ impl Refactor {
 
     async fn find(&self, client: &Client) -> anyhow::Result<Outcome> {
         let output = self.output();
-        let mut body = self.body()?;
+        let (mut body, set) = self.body()?;
         let path = match &self.group {
             Some(group) => format!("{group}/:refactor"),
             None => format!("/planes/radius/{}/:refactor", id::segment(&self.plane)),
@@ -137,7 +140,8 @@ impl Refactor {
         }
         // The file may say it too.
         let deploy = body.get("deploy").and_then(Value::as_bool) == Some(true);
-        let mut plan = client.post(&path, &Value::Object(body.clone())).await?.body;
+        let asked = client.post(&path, &Value::Object(body.clone())).await;
+        let mut plan = asked.map_err(|failure| located(failure, &set))?.body;
         if let Some(outcome) = self.judge(&plan, &body)? {
             return Ok(outcome);
         }
@@ -242,8 +246,8 @@ impl Refactor {
             !(document::is_stdin(from) && from == file),
             "standard input can be only one of the files"
         );
-        let body = self.body()?;
-        let mut old = object(from)?;
+        let (body, _) = self.body()?;
+        let mut old = self.declared(from)?.body;
         if let Some(scope) = self.place.scope() {
             old.entry("scope").or_insert_with(|| Value::from(scope));
         }
@@ -331,10 +335,27 @@ impl Refactor {
         Ok(())
     }
 
-    /// Reads the body, with what the mapping file says.
-    fn body(&self) -> anyhow::Result<Map<String, Value>> {
+    /// Reads what the groups shall hold. For one group, that is a set: all that `ucp apply` takes.
+    fn declared(&self, file: &Path) -> anyhow::Result<Set> {
+        match self.group {
+            Some(_) => {
+                let set = Set::read([file].into_iter())?;
+                ensure!(
+                    set.has_resources,
+                    "{}: resources is required, with all that the group shall hold",
+                    document::name(file)
+                );
+                Ok(set)
+            }
+            None => Ok(Set::of_all(object(file)?)),
+        }
+    }
+
+    /// Reads the body, with what the mapping file says, and the set that it is, if it is one.
+    fn body(&self) -> anyhow::Result<(Map<String, Value>, Set)> {
         let file = self.file.as_ref().context("--file is required")?;
-        let mut body = object(file)?;
+        let mut set = self.declared(file)?;
+        let mut body = std::mem::take(&mut set.body);
         ensure!(
             self.record.is_none() || body.get("history").is_none_or(Value::is_null),
             "{}: history is given here, and --record appends to that of the mapping file; move it to the mapping file",
@@ -367,8 +388,9 @@ impl Refactor {
         if let Some(scope) = self.place.scope() {
             body.entry("scope").or_insert_with(|| Value::from(scope));
         }
+        // That of a set says nothing of a refactor.
         body.insert("mode".to_owned(), Value::from("plan"));
-        Ok(body)
+        Ok((body, set))
     }
 }
 

@@ -6,8 +6,28 @@ use ucp_refactor::{Body, has_same_values, imagine, refactor};
 use crate::world::*;
 
 fn compared(from: &Body, to: &Body) -> ucp_refactor::Refactor {
-    let state = imagine(from).expect("a good body");
+    let state = imagine(from, to).expect("a good body");
     refactor(&state, to, has_same_values).expect("a good body")
+}
+
+/// What is in a group that no file names is there, for both.
+#[test]
+fn what_only_others_declare_is_referred_to() {
+    let user = |alias: &str, place: &str| {
+        let refers = json!({"to": {"$reference": format!("base/AWS.EC2/VPC/net{place}")}});
+        body(
+            vec![declared(&format!("s/AWS.SQS/Queue/{alias}"), refers)],
+            &[],
+        )
+    };
+    for place in ["", "#/VpcId"] {
+        assert_moves(
+            &compared(&user("a", place), &user("b", place)),
+            &["s/AWS.SQS/Queue/a → s/AWS.SQS/Queue/b: Digest"],
+        );
+    }
+    let other = compared(&user("a", ""), &user("b", "#/CidrBlock"));
+    assert_moves(&other, &[]);
 }
 
 fn network(group: &str, net: &str, sub: &str, topic: &str) -> Body {
@@ -83,7 +103,7 @@ fn circles_are_compared() {
 fn a_body_that_cannot_be_is_told() {
     let to = json!({"to": {"$reference": "AWS.SQS/Queue/b"}});
     let wrong = body(vec![declared("s/AWS.SQS/Queue/a", to)], &[]);
-    let problems = imagine(&wrong).expect_err("a reference to nothing");
+    let problems = imagine(&wrong, &wrong).expect_err("a reference to nothing");
     assert_eq!(problems[0].code.as_str(), "UnknownName");
 }
 

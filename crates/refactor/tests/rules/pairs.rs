@@ -600,6 +600,38 @@ fn what_is_excluded_stays_and_is_still_referred_to() {
     assert_eq!(changes(&refactor), [vec![], vec![], vec![] as Vec<String>]);
 }
 
+/// Whatever tells that it is what is declared elsewhere.
+#[test]
+fn what_is_to_be_deleted_never_moves() {
+    let mut declared = new("b", n(1));
+    declared.identifier = Some(ucp_model::Identifier::new("id-a"));
+    let mut body = body(vec![declared], &[]);
+    body.deleted = vec![ucp_refactor::Deleted {
+        place: "/groups/0/resources/1".to_owned(),
+        address: address("s/AWS.SQS/Queue/a"),
+        symbolic_name: None,
+    }];
+    let deployed = state(vec![old("a", n(1))]);
+    let refactor = judged(&deployed, &body);
+    assert_moves(&refactor, &[]);
+    let at = |alias: &str| vec![format!("s/AWS.SQS/Queue/{alias}")];
+    assert_eq!(changes(&refactor), [at("b"), vec![], at("a")]);
+    let told = ["s/AWS.SQS/Queue/a | s/AWS.SQS/Queue/b: SourceMissing"];
+    let mapping = [("s/AWS.SQS/Queue/a", "s/AWS.SQS/Queue/b")];
+    body.moves = mappings(&mapping);
+    assert_eq!(refused(&judged(&deployed, &body)), told);
+    body.moves.clear();
+    body.history = Some(vec![event("e", &mapping)]);
+    assert_eq!(refused(&judged(&deployed, &body)), told);
+    // What is not there need not be deleted.
+    body.history = None;
+    body.deleted[0].address = address("s/AWS.SQS/Queue/c");
+    assert_moves(
+        &judged(&deployed, &body),
+        &["s/AWS.SQS/Queue/a → s/AWS.SQS/Queue/b: Identity"],
+    );
+}
+
 #[test]
 fn an_old_or_a_new_address_excludes_a_move() {
     for excluded in ["s/AWS.SQS/Queue/a", "s/AWS.SQS/Queue/b"] {

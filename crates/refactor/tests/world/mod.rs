@@ -69,6 +69,7 @@ pub(crate) fn declared(at: &str, properties: Value) -> Declared {
     Declared {
         place: String::new(),
         address: address(at),
+        symbolic_name: None,
         scope: scope(HOME),
         identifier: None,
         identified_by: None,
@@ -103,6 +104,7 @@ pub(crate) fn body(resources: Vec<Declared>, more: &[&str]) -> Body {
         base: Base::Plane("local".to_owned()),
         groups: groups.collect(),
         resources: resources.collect(),
+        deleted: Vec::new(),
         moves: Vec::new(),
         exclude: Vec::new(),
         history: None,
