@@ -7,7 +7,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::process::nice;
 use serde_json::{Value, json};
+use tokio::runtime::{Builder, Runtime};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
@@ -208,7 +210,23 @@ async fn keep_plans(address: SocketAddr) -> usize {
 }
 
 /// The readers, who ask until it is over.
-struct Readers(JoinSet<Attacks>);
+struct Readers {
+    readers: JoinSet<Attacks>,
+    threads: Runtime,
+}
+
+/// The threads of the readers. In the field these are other machines: here they take what the server and those who measure it leave.
+fn threads() -> Runtime {
+    let yielding = || {
+        nice(10).expect("a thread may give way");
+    };
+    let threads = Builder::new_multi_thread()
+        .worker_threads(2)
+        .on_thread_start(yielding)
+        .enable_all()
+        .build();
+    threads.expect("threads")
+}
 
 impl Readers {
     fn come(address: SocketAddr, over: &Over) -> Self {
@@ -218,6 +236,7 @@ impl Readers {
             referring("text", Some(logs("text", noise(TEXT)))),
         );
         let deployed = one("what-if of a deployed text", referring("large", None));
+        let largest = one(TAGGED, set_of_tagged(500, &vec![json!({}); 90]));
         let tagged = (TAGGED, Arc::new(tagged()));
         let alternatives = one("validate 49,000 alternatives", alternatives());
         let plans = one("keep a plan", plan());
@@ -225,9 +244,10 @@ impl Readers {
         let types = (EACH_TYPE, Arc::new(types()));
         let small = one(SMALL_SETS, set_of_tagged(10, &forty_tags()));
         let lists = Arc::new(lists());
-        let mut readers = JoinSet::new();
-        for number in 0..READERS {
+        let (mut readers, threads) = (JoinSet::new(), threads());
+        for number in 0..=READERS {
             let (what, requests) = match (number * 7) % 20 {
+                _ if number == READERS => largest.clone(),
                 0 => refactor.clone(),
                 1..=4 => declared.clone(),
                 5 => (LISTS, lists.clone()),
@@ -240,10 +260,10 @@ impl Readers {
                 _ => types.clone(),
             };
             let mut over = over.clone();
-            // Each caller has readers of several kinds.
+            // Each caller has readers of several kinds, and one more has a single reader, who sends what takes most of a caller's part.
             let caller = number / (READERS / CALLERS);
             let from = 2 + u8::try_from(caller).expect("a few");
-            readers.spawn(async move {
+            let reads = async move {
                 let mut attacks = Attacks::default();
                 for at in (number..).step_by(7) {
                     let request = &requests[at % requests.len()];
@@ -262,16 +282,18 @@ impl Readers {
                     }
                 }
                 attacks
-            });
+            };
+            readers.spawn_on(reads, threads.handle());
         }
-        Self(readers)
+        Self { readers, threads }
     }
 
     async fn leave(self) -> Attacks {
         let mut all = Attacks::default();
-        for attacks in self.0.join_all().await {
+        for attacks in self.readers.join_all().await {
             all.add(attacks);
         }
+        self.threads.shutdown_background();
         all
     }
 }
