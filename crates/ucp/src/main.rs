@@ -104,6 +104,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     }
 }
 
+/// The threads of the runtime for each core. Beside them, work that takes CPU time has threads of its own. If all of these are busy, the
+/// cores are shared by the number of threads: with one for each core, the runtime would get a third of them, and probes would wait.
+const RUNTIME_THREADS: usize = 2;
+
 /// Starts logging and runs `work` to its end.
 fn work(
     logs: Format,
@@ -111,7 +115,9 @@ fn work(
     work: impl Future<Output = anyhow::Result<()>>,
 ) -> anyhow::Result<ExitCode> {
     telemetry::init(logs, default_filter)?;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(cores * RUNTIME_THREADS)
         .enable_all()
         .build()?;
     let done = runtime.block_on(work);
