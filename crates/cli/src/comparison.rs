@@ -11,6 +11,10 @@ use ucp_refactor::{
     imagine, refactor,
 };
 use ucp_schema::{Catalogue, IdentifierOutcome};
+use ucp_wire::{
+    AmbiguityBody, ChangesBody, EnvironmentBody, GroupsBody, HistoryBody, MoveBody,
+    RefactorFindings, RefusedBody,
+};
 
 use crate::document;
 
@@ -21,7 +25,11 @@ pub(crate) struct Given<'a> {
 }
 
 /// Tells what moves if `from` is deployed and `to` is what shall be, as the server tells it in a record.
-pub(crate) fn compared(base: &Base, from: &Given<'_>, to: &Given<'_>) -> anyhow::Result<Value> {
+pub(crate) fn compared(
+    base: &Base,
+    from: &Given<'_>,
+    to: &Given<'_>,
+) -> anyhow::Result<RefactorFindings> {
     let (old, new) = (from.body(base)?, to.body(base)?);
     let state = imagine(&old, &new).map_err(|problems| from.wrong(&problems))?;
     let found = refactor(&state, &new, has_same_values);
@@ -31,7 +39,7 @@ pub(crate) fn compared(base: &Base, from: &Given<'_>, to: &Given<'_>) -> anyhow:
         .iter()
         .map(|deployed| (deployed.address.key(), &deployed.scope))
         .collect();
-    Ok(record(found, &scopes, &old))
+    findings(found, &scopes, &old)
 }
 
 impl Given<'_> {
@@ -317,55 +325,72 @@ fn events(history: &Value) -> anyhow::Result<Vec<Event>> {
     events.collect()
 }
 
-/// Returns what was found as the record of a plan, as far as files tell.
-fn record(found: Refactor, scopes: &HashMap<String, &Scope>, old: &Body) -> Value {
+/// Returns what was found, as far as files tell.
+fn findings(
+    found: Refactor,
+    scopes: &HashMap<String, &Scope>,
+    old: &Body,
+) -> anyhow::Result<RefactorFindings> {
     let ids =
         |ids: &[ReferenceId]| -> Vec<String> { ids.iter().map(ToString::to_string).collect() };
     let existing: HashSet<String> = old.groups.iter().map(|group| group.id.key()).collect();
-    let mut created = Vec::new();
+    let mut create = Vec::new();
     for it in &found.moves {
         let group = it.to.group.to_string();
-        if !existing.contains(&it.to.group.key()) && !created.contains(&group) {
-            created.push(group);
+        if !existing.contains(&it.to.group.key()) && !create.contains(&group) {
+            create.push(group);
         }
     }
     let moves = found.moves.iter().map(|it| {
-        json!({
-            "from": it.from.to_string(), "to": it.to.to_string(), "type": it.to.type_name.arm(),
-            "scope": scopes.get(&it.from.key()).map(ToString::to_string), "reason": it.reason.as_str(),
+        let scope = scopes.get(&it.from.key());
+        Ok(MoveBody {
+            from: it.from.to_string(),
+            to: it.to.to_string(),
+            r#type: it.to.type_name.arm(),
+            scope: scope
+                .context("something moves that is not there")?
+                .to_string(),
+            primary_identifier: None,
+            reason: it.reason.as_str().to_owned(),
         })
     });
-    let moves: Vec<Value> = moves.collect();
-    let ambiguities = found.ambiguities.iter().map(|it| {
-        json!({"scope": it.scope.to_string(), "from": ids(&it.from), "to": ids(&it.to), "reason": it.reason.as_str()})
+    let ambiguities = found.ambiguities.iter().map(|it| AmbiguityBody {
+        scope: Some(it.scope.to_string()),
+        from: ids(&it.from),
+        to: ids(&it.to),
+        reason: it.reason.as_str().to_owned(),
     });
-    let ambiguities: Vec<Value> = ambiguities.collect();
-    let refused = found.refused.iter().map(|it| {
-        json!({
-            "scope": it.scope.as_ref().map(ToString::to_string), "from": ids(&it.from), "to": ids(&it.to),
-            "code": it.code.as_str(), "message": it.message,
-        })
+    let refused = found.refused.iter().map(|it| RefusedBody {
+        scope: it.scope.as_ref().map(ToString::to_string),
+        from: ids(&it.from),
+        to: ids(&it.to),
+        code: it.code.as_str().to_owned(),
+        message: it.message.clone(),
     });
-    let refused: Vec<Value> = refused.collect();
-    let environments = found.environments.iter().map(|it| {
-        json!({
-            "scope": it.scope.to_string(), "moves": it.moves, "ambiguities": it.ambiguities, "refused": it.refused,
-        })
+    let environments = found.environments.iter().map(|it| EnvironmentBody {
+        scope: it.scope.to_string(),
+        moves: it.moves,
+        ambiguities: it.ambiguities,
+        refused: it.refused,
     });
-    let environments: Vec<Value> = environments.collect();
-    json!({
-        "status": "Planned",
-        "moves": moves,
-        "ambiguities": ambiguities,
-        "refused": refused,
-        "changes": {
-            "create": ids(&found.changes.create), "update": ids(&found.changes.update),
-            "undeclared": ids(&found.changes.undeclared),
+    Ok(RefactorFindings {
+        moves: moves.collect::<anyhow::Result<_>>()?,
+        ambiguities: ambiguities.collect(),
+        refused: refused.collect(),
+        changes: ChangesBody {
+            create: ids(&found.changes.create),
+            update: ids(&found.changes.update),
+            undeclared: ids(&found.changes.undeclared),
         },
-        "groups": {"create": created, "remove": []},
-        "environments": environments,
-        "history": {
-            "environment": found.history.environment, "common": found.history.common, "pending": found.history.pending,
+        groups: GroupsBody {
+            create,
+            remove: Vec::new(),
+        },
+        environments: environments.collect(),
+        history: HistoryBody {
+            environment: found.history.environment,
+            common: found.history.common,
+            pending: found.history.pending,
         },
     })
 }

@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use ucp_app::{RefactorBase, RefactorMode, RefactorQuery, Refactored, Rejection};
 use ucp_model::{GroupId, Refactor, RefactorContent, RefactorId, excerpt};
+use ucp_wire::RefactorBody;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -20,7 +21,7 @@ use crate::rated;
 use crate::replies::Json;
 use crate::router::router;
 use crate::state::Api;
-use crate::wire::{ErrorResponse, List, RefactorBody, RefactorList, RefactorRequest, SeenRefactor};
+use crate::wire::{ErrorResponse, List, RefactorList, RefactorRequest, SeenRefactor};
 
 /// What tells of no more is written at once.
 const QUICK_MAX: usize = 100;
@@ -125,7 +126,7 @@ async fn refactor(
         return written(api, is_quick(&record), move || RefactorBody::from(record)).await;
     };
     let body = RefactorBody::from(record);
-    context.noted.about(body.id());
+    context.noted.about(&body.id);
     context.noted.changes(operation);
     Ok(context.under_way(StatusCode::ACCEPTED, body, operation))
 }

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
+use ucp_wire::RefactorBody;
 use utoipa::openapi::schema::{ArrayBuilder, SchemaType};
 use utoipa::openapi::{ObjectBuilder, Ref, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
@@ -11,7 +12,6 @@ use super::groups::ResourceGroupBody;
 use super::leftovers::LeftoverBody;
 use super::operations::OperationStatus;
 use super::planes::{PlaneBody, PlaneSummary};
-use super::refactors::RefactorBody;
 use super::references::ReferenceBody;
 use super::resource_types::ResourceProviderSummary;
 use super::resources::AwsResource;

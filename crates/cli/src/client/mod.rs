@@ -10,7 +10,7 @@ mod refusal;
 mod server;
 mod url;
 
-pub(crate) use http::{Client, Failure, Method, Reply};
+pub(crate) use http::{Client, Failure, Method};
 pub(crate) use operation::Polling;
 pub(crate) use refusal::Refusal;
 pub(crate) use server::Server;

@@ -1,15 +1,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anstyle::Style;
 use anyhow::{Context, bail, ensure};
 use clap::Args;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use ucp_refactor::Base;
+use ucp_wire::{RefactorBody, RefactorFindings};
 
 use super::place::Place;
 use super::preview::located;
-use crate::client::{Client, Failure, Polling, Refusal, Reply, Server};
+use crate::client::{Client, Failure, Polling, Refusal, Server};
 use crate::comparison::{Given, compared};
 use crate::confirm::Consent;
 use crate::document;
@@ -20,6 +23,8 @@ use crate::progress::{Phases, Progress};
 use crate::render::refactor as shown;
 use crate::set::Set;
 
+/// The status of a refactor that was taken back.
+const UNDONE: &str = "Undone";
 /// The members of a mapping file.
 const MAPPING: [&str; 3] = ["moves", "exclude", "history"];
 
@@ -141,16 +146,22 @@ impl Refactor {
         // The file may say it too.
         let deploy = body.get("deploy").and_then(Value::as_bool) == Some(true);
         let asked = client.post(&path, &Value::Object(body.clone())).await;
-        let mut plan = asked.map_err(|failure| located(failure, &set))?.body;
-        if let Some(outcome) = self.judge(&plan, &body)? {
+        let asked = asked.map_err(|failure| located(failure, &set))?;
+        let mut plan = Record::read(asked.body)?;
+        if let Some(outcome) = self.judge(&plan.body.found, &plan.json, &body)? {
             return Ok(outcome);
         }
-        let changes = &plan["changes"];
-        let is_put = deploy && !(is_empty(&changes["create"]) && is_empty(&changes["update"]));
-        let is_known = is_empty(&plan["moves"]) && is_empty(&plan["history"]["pending"]);
+        let RefactorFindings {
+            moves,
+            changes,
+            history,
+            ..
+        } = &plan.body.found;
+        let is_put = deploy && !(changes.create.is_empty() && changes.update.is_empty());
+        let is_known = moves.is_empty() && history.pending.is_empty();
         if is_known && !is_put || self.dry_run {
-            self.print(&plan)?;
-            return Ok(self.moved(&plan));
+            self.print(&plan.json)?;
+            return Ok(self.moved(&plan.body.found));
         }
         if !self
             .consent
@@ -163,13 +174,13 @@ impl Refactor {
             return Ok(Outcome::Failed);
         }
         let written = match (&self.record, &self.mapping_file) {
-            (Some(event), Some(file)) if !is_empty(&plan["moves"]) => {
-                let history = recorded(&body, event, &plan, self.base())?;
+            (Some(event), Some(file)) if !moves.is_empty() => {
+                let history = recorded(&body, event, &plan.body.found, self.base())?;
                 body.insert("history".to_owned(), history.clone());
                 let sent = Value::Object(body.clone());
-                let again = client.post(&path, &sent).await?.body;
+                let again = Record::read(client.post(&path, &sent).await?.body)?;
                 ensure!(
-                    same_moves(&plan, &again),
+                    same_moves(&plan.body.found, &again.body.found),
                     "something has changed since the moves were shown, so nothing moves; run the command again"
                 );
                 plan = again;
@@ -177,16 +188,16 @@ impl Refactor {
             }
             _ => None,
         };
-        let outcome = self.moved(&plan);
+        let outcome = self.moved(&plan.body.found);
         let reply = match deploy {
             true => {
                 body.insert("mode".to_owned(), Value::from("apply"));
-                body.insert("fingerprint".to_owned(), plan["fingerprint"].clone());
+                body.insert("fingerprint".to_owned(), plan.body.fingerprint.into());
                 client.post(&path, &Value::Object(body)).await
             }
             false => {
-                let apply = format!("{}/:apply", text(&plan["id"])?);
-                let seen = json!({"fingerprint": plan["fingerprint"]});
+                let apply = format!("{}/:apply", plan.body.id);
+                let seen = json!({"fingerprint": plan.body.fingerprint});
                 client.post(&apply, &seen).await
             }
         };
@@ -195,7 +206,8 @@ impl Refactor {
             (Err(failure @ Failure::Refused(_)), Some((written, event, sent))) => {
                 // Also a server that goes on may refuse, and one that is asked again. So it is asked what is done.
                 let now = client.post(&path, sent).await;
-                if now.is_ok_and(|now| !has_event(&now.body, event)) {
+                let now = now.ok().and_then(|now| Record::read(now.body).ok());
+                if now.is_some_and(|now| !now.body.found.history.environment.contains(event)) {
                     written.take_back()?;
                 }
                 return Err(failure.into());
@@ -203,15 +215,20 @@ impl Refactor {
             // Of a reply that is lost nobody knows.
             (Err(failure), _) => return Err(failure.into()),
         };
-        output::show(output, |paper| shown::moved(paper, &reply.body))?;
-        let refused = self.follow(&reply, client).await?;
-        let record = match &refused {
-            // What has moved is perhaps back.
-            Some(_) => client.get(text(&reply.body["id"])?).await?.body,
-            None => reply.body,
+        let polling = Polling::of(&reply);
+        let wait = reply.retry_after();
+        let mut record = Record::read(reply.body)?;
+        output::show(output, |paper| shown::moved(paper, &record.body))?;
+        let refused = match &polling {
+            Some(polling) => self.follow(polling, wait, client).await?,
+            None => None,
         };
-        self.print(&record)?;
-        if let (Some((written, ..)), Some("Undone")) = (&written, record["status"].as_str()) {
+        if refused.is_some() {
+            // What has moved is perhaps back.
+            record = Record::read(client.get(&record.body.id).await?.body)?;
+        }
+        self.print(&record.json)?;
+        if let (Some((written, ..)), UNDONE) = (&written, record.body.status.as_str()) {
             written.take_back()?;
         }
         match refused {
@@ -220,11 +237,13 @@ impl Refactor {
         }
     }
 
-    /// Follows the operation that puts what changes, if there is one. Returns why it failed.
-    async fn follow(&self, reply: &Reply, client: &Client) -> anyhow::Result<Option<Refusal>> {
-        let Some(polling) = Polling::of(reply) else {
-            return Ok(None);
-        };
+    /// Follows the operation that puts what changes. Returns why it failed.
+    async fn follow(
+        &self,
+        polling: &Polling,
+        wait: Option<Duration>,
+        client: &Client,
+    ) -> anyhow::Result<Option<Refusal>> {
         let words = format!("Operation {}", polling.operation());
         let output = self.output();
         output::show(output, |paper| {
@@ -232,7 +251,7 @@ impl Refactor {
         })?;
         let mut progress = Progress::new(output, Phases::Untold);
         let told = |status: &Value| progress.observe(status);
-        let status = client.follow(&polling, reply.retry_after(), told).await?;
+        let status = client.follow(polling, wait, told).await?;
         Ok(match status["status"].as_str() {
             Some("Succeeded") => None,
             _ => Some(client.refusal(&status["error"])),
@@ -257,11 +276,17 @@ impl Refactor {
         };
         let given = |file, members| Given { file, members };
         let plan = compared(&base, &given(from, &old), &given(file, &body))?;
-        if let Some(outcome) = self.judge(&plan, &body)? {
+        let mut json = json!({"status": "Planned"});
+        if let (Value::Object(json), Value::Object(found)) =
+            (&mut json, serde_json::to_value(&plan)?)
+        {
+            json.extend(found);
+        }
+        if let Some(outcome) = self.judge(&plan, &json, &body)? {
             return Ok(outcome);
         }
-        self.print(&plan)?;
-        let moves = !is_empty(&plan["moves"]);
+        self.print(&json)?;
+        let moves = !plan.moves.is_empty();
         if let (Some(event), Some(file), true) = (&self.record, &self.mapping_file, moves) {
             record(file, &recorded(&body, event, &plan, self.base())?)?;
         }
@@ -269,15 +294,20 @@ impl Refactor {
     }
 
     /// Shows a plan. Returns the outcome if nothing moves because of what it says.
-    fn judge(&self, plan: &Value, body: &Map<String, Value>) -> anyhow::Result<Option<Outcome>> {
+    fn judge(
+        &self,
+        plan: &RefactorFindings,
+        json: &Value,
+        body: &Map<String, Value>,
+    ) -> anyhow::Result<Option<Outcome>> {
         output::show(self.output(), |paper| shown::plan(paper, plan))?;
-        if !is_empty(&plan["refused"]) {
-            self.print(plan)?;
+        if !plan.refused.is_empty() {
+            self.print(json)?;
             bail!("some moves cannot be, so nothing moves; correct what is refused above");
         }
         let leaves = body.get("onAmbiguity").and_then(Value::as_str) == Some("leave");
-        if !is_empty(&plan["ambiguities"]) && !leaves {
-            self.print(plan)?;
+        if !plan.ambiguities.is_empty() && !leaves {
+            self.print(json)?;
             output::tell(
                 "ucp: nothing tells what moves where, so nothing moves; say it in `moves`, or set `onAmbiguity` to `leave`",
             );
@@ -296,11 +326,11 @@ impl Refactor {
                 id::segment(name)
             ),
         };
-        let record = client.get(&path).await?.body;
-        output::show(output, |paper| shown::back(paper, &record))?;
+        let record = Record::read(client.get(&path).await?.body)?;
+        output::show(output, |paper| shown::back(paper, &record.body.found))?;
         if self.dry_run {
-            self.print(&record)?;
-            return Ok(self.moved(&record));
+            self.print(&record.json)?;
+            return Ok(self.moved(&record.body.found));
         }
         if !self
             .consent
@@ -312,16 +342,17 @@ impl Refactor {
             })?;
             return Ok(Outcome::Failed);
         }
-        let seen = json!({"fingerprint": record["fingerprint"]});
+        let seen = json!({"fingerprint": record.body.fingerprint});
         let undone = client.post(&format!("{path}/:undo"), &seen).await?.body;
-        output::show(output, |paper| shown::moved(paper, &undone))?;
-        self.print(&undone)?;
-        Ok(self.moved(&undone))
+        let undone = Record::read(undone)?;
+        output::show(output, |paper| shown::moved(paper, &undone.body))?;
+        self.print(&undone.json)?;
+        Ok(self.moved(&undone.body.found))
     }
 
     /// Returns what came of what was done, as the exit status tells it.
-    fn moved(&self, record: &Value) -> Outcome {
-        match self.detailed_exitcode && !is_empty(&record["moves"]) {
+    fn moved(&self, plan: &RefactorFindings) -> Outcome {
+        match self.detailed_exitcode && !plan.moves.is_empty() {
             true => Outcome::Changes,
             false => Outcome::Done,
         }
@@ -394,14 +425,18 @@ impl Refactor {
     }
 }
 
-/// Whether the groups have had an event.
-fn has_event(plan: &Value, event: &str) -> bool {
-    let had = plan["history"]["environment"].as_array();
-    had.is_some_and(|had| had.iter().any(|it| it == event))
+/// A record, as the server has sent it, and as it is read.
+struct Record {
+    json: Value,
+    body: RefactorBody,
 }
 
-fn is_empty(member: &Value) -> bool {
-    member.as_array().is_none_or(Vec::is_empty)
+impl Record {
+    fn read(json: Value) -> anyhow::Result<Self> {
+        let body = RefactorBody::deserialize(&json);
+        let body = body.context("the server answers with something else than a refactor")?;
+        Ok(Self { json, body })
+    }
 }
 
 fn object(file: &Path) -> anyhow::Result<Map<String, Value>> {
@@ -411,15 +446,11 @@ fn object(file: &Path) -> anyhow::Result<Map<String, Value>> {
     }
 }
 
-fn text(value: &Value) -> anyhow::Result<&str> {
-    value.as_str().context("the server answers without an id")
-}
-
 /// Returns the history with one more event, of the moves of a plan: what the events do not move that the plan still has to make.
 fn recorded(
     body: &Map<String, Value>,
     event: &str,
-    plan: &Value,
+    plan: &RefactorFindings,
     (radius, group): (&str, Option<&Group>),
 ) -> anyhow::Result<Value> {
     let mut history = match body.get("history") {
@@ -434,15 +465,12 @@ fn recorded(
         3 => format!("{group}/{text}"),
         _ => id::address(text, radius),
     };
-    let is_pending = |name: &Value| {
-        let mut pending = plan["history"]["pending"].as_array().into_iter().flatten();
-        pending.any(|it| it == name)
-    };
+    let is_pending = |name: &Value| plan.history.pending.iter().any(|it| *name == **it);
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut moves = Vec::new();
-    for it in plan["moves"].as_array().into_iter().flatten() {
-        let mut from = address(&text(&it["from"]));
-        let to = address(&text(&it["to"]));
+    for it in &plan.moves {
+        let mut from = address(&it.from);
+        let to = address(&it.to);
         for event in history.iter().filter(|event| is_pending(&event["id"])) {
             let mut steps = event["moves"].as_array().into_iter().flatten();
             let is_here = |step: &&Value| address(&text(&step["from"])).eq_ignore_ascii_case(&from);
@@ -459,14 +487,12 @@ fn recorded(
 }
 
 /// Whether two plans move the same.
-fn same_moves(one: &Value, other: &Value) -> bool {
-    let moves = |plan: &Value| -> Vec<(Value, Value)> {
-        let moves = plan["moves"].as_array().into_iter().flatten();
-        moves
-            .map(|it| (it["from"].clone(), it["to"].clone()))
-            .collect()
+fn same_moves(one: &RefactorFindings, other: &RefactorFindings) -> bool {
+    let ends = |plan: &RefactorFindings| -> Vec<(String, String)> {
+        let moves = plan.moves.iter();
+        moves.map(|it| (it.from.clone(), it.to.clone())).collect()
     };
-    moves(one) == moves(other)
+    ends(one) == ends(other)
 }
 
 /// A mapping file with another history than before.
@@ -505,10 +531,23 @@ fn write(file: &Path, text: &str) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use ucp_wire::{HistoryBody, MoveBody};
+
     use super::*;
 
     fn id(plane: &str, name: &str) -> String {
         format!("/planes/radius/{plane}/resourcegroups/rg/providers/AWS.SQS/Queue:reference/{name}")
+    }
+
+    fn moved(from: (&str, &str), to: (&str, &str)) -> MoveBody {
+        MoveBody {
+            from: id(from.0, from.1),
+            to: id(to.0, to.1),
+            r#type: "AWS.SQS/Queue".to_owned(),
+            scope: String::new(),
+            primary_identifier: None,
+            reason: String::new(),
+        }
     }
 
     fn event(name: &str, moves: &[(&str, &str)]) -> Value {
@@ -520,10 +559,17 @@ mod tests {
     }
 
     fn told(history: &[Value], pending: &[&str], moves: &[(&str, &str)], plane: &str) -> Value {
-        let moves = moves.iter();
-        let moves = moves.map(|(from, to)| json!({"from": id(plane, from), "to": id(plane, to)}));
-        let moves: Vec<Value> = moves.collect();
-        let plan = json!({"moves": moves, "history": {"pending": pending}});
+        let plan = RefactorFindings {
+            moves: moves
+                .iter()
+                .map(|(from, to)| moved((plane, from), (plane, to)))
+                .collect(),
+            history: HistoryBody {
+                pending: pending.iter().map(|&it| it.to_owned()).collect(),
+                ..HistoryBody::default()
+            },
+            ..RefactorFindings::default()
+        };
         let body = Map::from_iter([("history".to_owned(), json!(history))]);
         let all = recorded(&body, "new", &plan, (plane, None)).expect("a list");
         all.as_array()
@@ -553,7 +599,10 @@ mod tests {
     fn addresses_are_those_of_any_plane() {
         let new = told(&[], &[], &[("a", "b")], "test");
         assert_eq!(new, event("new", &[("a", "b")]));
-        let elsewhere = json!({"moves": [{"from": id("local", "a"), "to": id("test", "b")}]});
+        let elsewhere = RefactorFindings {
+            moves: vec![moved(("local", "a"), ("test", "b"))],
+            ..RefactorFindings::default()
+        };
         let new = recorded(&Map::new(), "new", &elsewhere, ("test", None)).expect("a list");
         assert_eq!(new[0]["moves"][0]["from"], id("local", "a"));
     }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use anstyle::Style;
-use serde_json::Value;
 use ucp_model::TypeName;
+use ucp_wire::{AmbiguityBody, MoveBody, RefactorBody, RefactorFindings, RefusedBody};
 
 use super::paper::Paper;
 use super::table::table;
@@ -14,7 +14,7 @@ use crate::id;
 const HEAD: [&str; 3] = ["Resource Type", "Old Alias", "New Alias"];
 
 /// Shows what was found, for each account and region: what moves, what is ambiguous, and what is refused. Then what changes.
-pub(crate) fn plan<W: Write>(paper: &mut Paper<W>, plan: &Value) -> io::Result<()> {
+pub(crate) fn plan<W: Write>(paper: &mut Paper<W>, plan: &RefactorFindings) -> io::Result<()> {
     let found = environments(plan);
     if found.is_empty() {
         plain(paper, "Nothing to refactor.")?;
@@ -29,33 +29,41 @@ pub(crate) fn plan<W: Write>(paper: &mut Paper<W>, plan: &Value) -> io::Result<(
         }
         if !found.ambiguities.is_empty() {
             bold(paper, "Detected ambiguities:")?;
-            for it in &found.ambiguities {
-                both(paper, it)?;
-                plain(paper, &format!("    {}", text(&it["reason"])))?;
+            for AmbiguityBody {
+                from, to, reason, ..
+            } in &found.ambiguities
+            {
+                both(paper, from, to)?;
+                plain(paper, &format!("    {reason}"))?;
             }
             paper.blank()?;
         }
         if !found.refused.is_empty() {
             bold(paper, "Refused:")?;
-            for it in &found.refused {
-                both(paper, it)?;
-                plain(
-                    paper,
-                    &format!("    {}: {}", text(&it["code"]), text(&it["message"])),
-                )?;
+            for RefusedBody {
+                from,
+                to,
+                code,
+                message,
+                ..
+            } in &found.refused
+            {
+                both(paper, from, to)?;
+                plain(paper, &format!("    {code}: {message}"))?;
             }
             paper.blank()?;
         }
     }
-    let (changes, groups) = (&plan["changes"], &plan["groups"]);
+    let RefactorFindings {
+        changes, groups, ..
+    } = plan;
     for (title, names) in [
-        ("New groups:", &groups["create"]),
-        ("Removed groups:", &groups["remove"]),
-        ("Not deployed:", &changes["create"]),
-        ("Changed:", &changes["update"]),
-        ("Not declared:", &changes["undeclared"]),
+        ("New groups:", &groups.create),
+        ("Removed groups:", &groups.remove),
+        ("Not deployed:", &changes.create),
+        ("Changed:", &changes.update),
+        ("Not declared:", &changes.undeclared),
     ] {
-        let names = list(names);
         if !names.is_empty() {
             bold(paper, title)?;
             for name in names {
@@ -64,12 +72,11 @@ pub(crate) fn plan<W: Write>(paper: &mut Paper<W>, plan: &Value) -> io::Result<(
             paper.blank()?;
         }
     }
-    let types = |names: &Value| -> BTreeSet<String> {
-        let names = list(names).iter();
+    let types = |names: &[String]| -> BTreeSet<String> {
+        let names = names.iter();
         names.filter_map(|name| Some(split(name)?.1)).collect()
     };
-    let (created, undeclared) = (types(&changes["create"]), types(&changes["undeclared"]));
-    if !created.is_disjoint(&undeclared) {
+    if !types(&changes.create).is_disjoint(&types(&changes.undeclared)) {
         let hint = "If something here was renamed and changed at once, say it in `moves`.";
         plain(paper, hint)?;
         paper.blank()?;
@@ -78,8 +85,8 @@ pub(crate) fn plan<W: Write>(paper: &mut Paper<W>, plan: &Value) -> io::Result<(
 }
 
 /// Shows what would move back.
-pub(crate) fn back<W: Write>(paper: &mut Paper<W>, record: &Value) -> io::Result<()> {
-    for (name, found) in environments(record) {
+pub(crate) fn back<W: Write>(paper: &mut Paper<W>, plan: &RefactorFindings) -> io::Result<()> {
+    for (name, found) in environments(plan) {
         bold(paper, &name)?;
         moves(paper, &found.moves, true)?;
         paper.blank()?;
@@ -88,11 +95,10 @@ pub(crate) fn back<W: Write>(paper: &mut Paper<W>, record: &Value) -> io::Result
 }
 
 /// Shows what has moved, a line each.
-pub(crate) fn moved<W: Write>(paper: &mut Paper<W>, record: &Value) -> io::Result<()> {
-    let moves = list(&record["moves"]);
+pub(crate) fn moved<W: Write>(paper: &mut Paper<W>, record: &RefactorBody) -> io::Result<()> {
+    let moves = &record.found.moves;
     // The time of day, in UTC.
-    let time = text(&record["changedAt"]);
-    let time = time.split('T').nth(1).unwrap_or_default();
+    let time = record.changed_at.split('T').nth(1).unwrap_or_default();
     let time: String = time.chars().take(8).collect();
     for (index, it) in moves.iter().enumerate() {
         let parts = [
@@ -100,8 +106,8 @@ pub(crate) fn moved<W: Write>(paper: &mut Paper<W>, record: &Value) -> io::Resul
             time.clone(),
             "MOVED".to_owned(),
             type_of(it),
-            alias(&it["from"]),
-            alias(&it["to"]),
+            alias(&it.from),
+            alias(&it.to),
         ];
         plain(paper, &parts.join(" | "))?;
     }
@@ -111,37 +117,31 @@ pub(crate) fn moved<W: Write>(paper: &mut Paper<W>, record: &Value) -> io::Resul
 /// What was found in an account and region.
 #[derive(Default)]
 struct Found<'a> {
-    moves: Vec<&'a Value>,
-    ambiguities: Vec<&'a Value>,
-    refused: Vec<&'a Value>,
+    moves: Vec<&'a MoveBody>,
+    ambiguities: Vec<&'a AmbiguityBody>,
+    refused: Vec<&'a RefusedBody>,
 }
 
 /// Returns what was found by account and region; under no name what is about none.
-fn environments(record: &Value) -> BTreeMap<String, Found<'_>> {
+fn environments(plan: &RefactorFindings) -> BTreeMap<String, Found<'_>> {
     let mut environments: BTreeMap<String, Found<'_>> = BTreeMap::new();
-    for it in list(&record["moves"]) {
-        environments
-            .entry(environment(it))
-            .or_default()
-            .moves
-            .push(it);
+    for it in &plan.moves {
+        let found = environments.entry(environment(Some(&it.scope)));
+        found.or_default().moves.push(it);
     }
-    for it in list(&record["ambiguities"]) {
-        let found = environments.entry(environment(it)).or_default();
-        found.ambiguities.push(it);
+    for it in &plan.ambiguities {
+        let found = environments.entry(environment(it.scope.as_deref()));
+        found.or_default().ambiguities.push(it);
     }
-    for it in list(&record["refused"]) {
-        environments
-            .entry(environment(it))
-            .or_default()
-            .refused
-            .push(it);
+    for it in &plan.refused {
+        let found = environments.entry(environment(it.scope.as_deref()));
+        found.or_default().refused.push(it);
     }
     environments
 }
 
-fn environment(it: &Value) -> String {
-    let scope = text(&it["scope"]);
+fn environment(scope: Option<&str>) -> String {
+    let scope = scope.unwrap_or_default();
     let segments: Vec<&str> = scope.split('/').collect();
     match segments[..] {
         ["", _, _, _, _, account, _, region, ..] => format!("aws://{account}/{region}"),
@@ -150,11 +150,11 @@ fn environment(it: &Value) -> String {
 }
 
 /// Shows moves as a table.
-fn moves<W: Write>(paper: &mut Paper<W>, moves: &[&Value], is_back: bool) -> io::Result<()> {
-    let row = |it: &&Value| {
+fn moves<W: Write>(paper: &mut Paper<W>, moves: &[&MoveBody], is_back: bool) -> io::Result<()> {
+    let row = |it: &&MoveBody| {
         let (old, new) = match is_back {
-            false => (&it["from"], &it["to"]),
-            true => (&it["to"], &it["from"]),
+            false => (&it.from, &it.to),
+            true => (&it.to, &it.from),
         };
         vec![type_of(it), alias(old), alias(new)]
     };
@@ -165,47 +165,38 @@ fn moves<W: Write>(paper: &mut Paper<W>, moves: &[&Value], is_back: bool) -> io:
     Ok(())
 }
 
-fn both<W: Write>(paper: &mut Paper<W>, it: &Value) -> io::Result<()> {
-    for (sign, names) in [("-", &it["from"]), ("+", &it["to"])] {
-        for name in list(names) {
+fn both<W: Write>(paper: &mut Paper<W>, from: &[String], to: &[String]) -> io::Result<()> {
+    for (sign, names) in [("-", from), ("+", to)] {
+        for name in names {
             plain(paper, &format!("  {sign} {}", address(name)))?;
         }
     }
     Ok(())
 }
 
-fn list(value: &Value) -> &[Value] {
-    value.as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
-}
-
 /// The type of a move as CloudFormation writes it.
-fn type_of(it: &Value) -> String {
-    let name = text(&it["type"]);
-    TypeName::parse(name).map_or_else(|_| name.to_owned(), |name| name.as_str().to_owned())
+fn type_of(it: &MoveBody) -> String {
+    let name = &it.r#type;
+    TypeName::parse(name).map_or_else(|_| name.clone(), |name| name.as_str().to_owned())
 }
 
 /// The group and the alias of a reference.
-fn alias(id: &Value) -> String {
-    let id = text(id);
+fn alias(id: &str) -> String {
     let group = id.split('/').nth(5).unwrap_or_default();
     format!("{group}/{}", id::last(id))
 }
 
 /// The address of a reference, as `moves` have it. Of a group its name.
-fn address(id: &Value) -> String {
+fn address(id: &str) -> String {
     match split(id) {
         Some((group, type_name, alias)) => format!("{group}/{type_name}/{alias}"),
-        None => id::last(text(id)).to_owned(),
+        None => id::last(id).to_owned(),
     }
 }
 
 /// The group, the type and the alias of a reference.
-fn split(id: &Value) -> Option<(&str, String, &str)> {
-    let segments: Vec<&str> = text(id).split('/').collect();
+fn split(id: &str) -> Option<(&str, String, &str)> {
+    let segments: Vec<&str> = id.split('/').collect();
     let ["", _, _, _, _, group, _, namespace, resource, alias] = segments[..] else {
         return None;
     };
@@ -233,7 +224,7 @@ mod tests {
         String::from_utf8(paper.into_inner()).expect("UTF-8")
     }
 
-    fn record() -> Value {
+    fn record() -> RefactorBody {
         let id = |group: &str, alias: &str| {
             format!(
                 "/planes/radius/local/resourcegroups/{group}/providers/AWS.S3/Bucket:reference/{alias}"
@@ -242,19 +233,22 @@ mod tests {
         let scope =
             |region: &str| format!("/planes/aws/aws/accounts/123456789012/regions/{region}");
         let ambiguous = |region: &str, alias: &str| json!({"scope": scope(region), "from": [id("a", alias)], "to": [id("b", alias)], "reason": "Identical"});
-        json!({"changedAt": "2026-01-02T03:04:05.678Z", "moves": [{
+        let record = json!({"id": "", "name": "", "type": "", "status": "", "createdBy": "", "createdAt": "", "fingerprint": "",
+            "environments": [], "history": {"environment": [], "common": null, "pending": []},
+            "changedAt": "2026-01-02T03:04:05.678Z", "moves": [{
             "from": id("my-stack", "bucket"), "to": id("web", "origin"), "type": "AWS.S3/Bucket",
             "scope": scope("us-east-1"), "reason": "Digest"}],
             "ambiguities": [ambiguous("us-east-1", "x"), ambiguous("eu-west-1", "y")],
             "refused": [{"from": [], "to": [], "code": "HistoryDiverged", "message": "No."}],
             "groups": {"create": ["/planes/radius/local/resourcegroups/web"], "remove": []},
-            "changes": {"create": [], "update": [id("web", "logs")], "undeclared": []}})
+            "changes": {"create": [], "update": [id("web", "logs")], "undeclared": []}});
+        serde_json::from_value(record).expect("a record")
     }
 
     #[test]
     fn each_environment_has_its_moves_and_ambiguities() {
         assert_eq!(
-            shown(|paper| plan(paper, &record())),
+            shown(|paper| plan(paper, &record().found)),
             "Refused:\n    HistoryDiverged: No.\n\n\
              aws://123456789012/eu-west-1\n\
              Detected ambiguities:\n  - a/AWS.S3/Bucket/y\n  + b/AWS.S3/Bucket/y\n    Identical\n\n\
@@ -269,10 +263,10 @@ mod tests {
 
     #[test]
     fn what_moves_back_has_its_new_alias_first() {
-        let mut record = record();
-        record["ambiguities"] = json!([]);
-        record["refused"] = json!([]);
-        let back = shown(|paper| back(paper, &record));
+        let mut found = record().found;
+        found.ambiguities.clear();
+        found.refused.clear();
+        let back = shown(|paper| back(paper, &found));
         let row: Vec<&str> = back
             .lines()
             .nth(2)
@@ -296,9 +290,8 @@ mod tests {
 
     #[test]
     fn that_nothing_moves_is_told() {
-        let nothing = json!({"moves": [], "ambiguities": [], "refused": []});
         assert_eq!(
-            shown(|paper| plan(paper, &nothing)),
+            shown(|paper| plan(paper, &RefactorFindings::default())),
             "Nothing to refactor.\n"
         );
     }
@@ -306,16 +299,13 @@ mod tests {
     /// A put of it would make a double.
     #[test]
     fn what_was_renamed_and_changed_is_shown_although_nothing_moves() {
-        let mut record = record();
-        for name in ["moves", "ambiguities", "refused"] {
-            record[name] = json!([]);
-        }
-        record["groups"] = json!({"create": [], "remove": []});
-        let changed = record["changes"]["update"].take();
-        let id = |alias: &str| json!([text(&changed[0]).replace("logs", alias)]);
-        record["changes"] = json!({"create": id("new"), "update": [], "undeclared": id("old")});
+        let changed = record().found.changes.update.remove(0);
+        let id = |alias: &str| vec![changed.replace("logs", alias)];
+        let mut found = RefactorFindings::default();
+        found.changes.create = id("new");
+        found.changes.undeclared = id("old");
         assert_eq!(
-            shown(|paper| plan(paper, &record)),
+            shown(|paper| plan(paper, &found)),
             "Nothing to refactor.\n\
              Not deployed:\n  web/AWS.S3/Bucket/new\n\n\
              Not declared:\n  web/AWS.S3/Bucket/old\n\n\

@@ -16,9 +16,12 @@ fn id(alias: &str) -> String {
 
 /// A record that moves something, and makes something.
 fn told(status: &str) -> Value {
-    json!({"id": RECORD, "status": status, "fingerprint": "f", "refused": [], "ambiguities": [],
-        "moves": [{"from": id("a"), "to": id("b"), "type": "AWS.EC2/VPC"}],
-        "changes": {"create": [id("c")], "update": []}, "history": {"pending": []}})
+    json!({"id": RECORD, "name": "1", "type": "System.Resources/refactors", "status": status, "createdBy": "ann",
+        "createdAt": "2026-01-02T03:04:05Z", "changedAt": "2026-01-02T03:04:05Z", "fingerprint": "f", "refused": [],
+        "ambiguities": [], "groups": {"create": [], "remove": []}, "environments": [],
+        "moves": [{"from": id("a"), "to": id("b"), "type": "AWS.EC2/VPC", "scope": "/s", "reason": "of a later server"}],
+        "changes": {"create": [id("c")], "update": [], "undeclared": [], "later": 1},
+        "history": {"environment": [], "common": null, "pending": []}, "later": {}})
 }
 
 /// The answer to a deployment that is under way.
@@ -101,7 +104,7 @@ fn a_deployment_is_sent_with_what_was_shown_and_followed() {
 fn a_deployment_that_fails_says_so_and_records_nothing() {
     let failed =
         json!({"status": "Failed", "error": {"code": "RefactorFailed", "message": "1 of 1."}});
-    let (outcome, asked, history) = deploy(&failed, &json!({"status": "Undone"}));
+    let (outcome, asked, history) = deploy(&failed, &told("Undone"));
     let told = outcome.expect_err("it has failed").to_string();
     assert!(told.starts_with("RefactorFailed"), "{told}");
     assert!(asked[4].0.ends_with("/refactors/1"), "{asked:?}");

@@ -1,171 +1,175 @@
 //! The records of refactors.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use ucp_model::{
-    Refactor, RefactorGroup, RefactorHistory, RefactorId, RefactorMove, ReferenceId, Scope,
+    Refactor, RefactorContent, RefactorGroup, RefactorHistory, RefactorId, RefactorMove,
+    ReferenceId, Scope,
 };
 use utoipa::ToSchema;
 
 /// The record of a refactor.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct RefactorBody {
+pub struct RefactorBody {
     /// The id.
     #[schema(
         example = "/planes/radius/local/providers/System.Resources/refactors/2b1c5a52-93d1-4a0e-8b7c-0d6f0b1c2d3e"
     )]
-    id: String,
+    pub id: String,
     /// The UUID.
     #[schema(format = "uuid")]
-    name: String,
+    pub name: String,
     /// The type of all refactors.
     #[schema(example = "System.Resources/refactors")]
-    r#type: &'static str,
+    pub r#type: String,
     /// `Planned`, `Applied` or `Undone`.
     #[schema(example = "Applied")]
-    status: &'static str,
+    pub status: String,
     /// Who has asked for it.
-    created_by: String,
+    pub created_by: String,
     /// When it was planned, or applied without a plan.
     #[schema(format = DateTime, example = "2026-01-02T03:04:05Z")]
-    created_at: String,
+    pub created_at: String,
     /// Since when it has this status.
     #[schema(format = DateTime, example = "2026-01-02T03:04:05Z")]
-    changed_at: String,
+    pub changed_at: String,
     /// A digest of the moves, the groups, and the revisions of what moves.
-    fingerprint: String,
-    /// What moves.
-    moves: Vec<MoveBody>,
-    /// What nothing tells apart.
-    ambiguities: Vec<AmbiguityBody>,
-    /// What must not move, or cannot.
-    refused: Vec<RefusedBody>,
-    /// What puts of the declarations would change, by reference id.
-    changes: ChangesBody,
-    /// Which groups it creates and removes, by id.
-    groups: GroupsBody,
-    /// What concerns each account and region.
-    environments: Vec<EnvironmentBody>,
-    /// The history of the groups, as it was found.
-    history: HistoryBody,
+    pub fingerprint: String,
+    /// What it has found.
+    #[serde(flatten)]
+    pub found: RefactorFindings,
     /// The id of the refactor that it takes back.
     #[serde(skip_serializing_if = "Option::is_none")]
-    undoes: Option<String>,
+    pub undoes: Option<String>,
     /// The UUID of the operation that puts what changes; of an undo, of the one that took the moves back since a put failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(format = "uuid")]
-    operation_id: Option<String>,
+    pub operation_id: Option<String>,
+}
+
+/// What comparing groups with declarations finds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RefactorFindings {
+    /// What moves.
+    pub moves: Vec<MoveBody>,
+    /// What nothing tells apart.
+    pub ambiguities: Vec<AmbiguityBody>,
+    /// What must not move, or cannot.
+    pub refused: Vec<RefusedBody>,
+    /// What puts of the declarations would change, by reference id.
+    pub changes: ChangesBody,
+    /// Which groups it creates and removes, by id.
+    pub groups: GroupsBody,
+    /// What concerns each account and region.
+    pub environments: Vec<EnvironmentBody>,
+    /// The history of the groups, as it was found.
+    pub history: HistoryBody,
 }
 
 /// A resource that gets another address.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct MoveBody {
+pub struct MoveBody {
     /// The old reference id.
-    from: String,
+    pub from: String,
     /// The new reference id.
-    to: String,
+    pub to: String,
     /// Its type.
     #[schema(example = "AWS.S3/Bucket")]
-    r#type: String,
+    pub r#type: String,
     /// Its account and region.
     #[schema(example = "/planes/aws/aws/accounts/123456789012/regions/us-west-2")]
-    scope: String,
+    pub scope: String,
     /// Its primary identifier.
     #[serde(skip_serializing_if = "Option::is_none")]
-    primary_identifier: Option<String>,
+    pub primary_identifier: Option<String>,
     /// How it is known to be the same: `Mapping`, `Identity`, `Digest`, `Structure` or `Undo`.
     #[schema(example = "Digest")]
-    reason: String,
+    pub reason: String,
 }
 
 /// Resources that may be each other.
-#[derive(Debug, Serialize, ToSchema)]
-struct AmbiguityBody {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct AmbiguityBody {
     /// The account and region.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "/planes/aws/aws/accounts/123456789012/regions/us-west-2")]
-    scope: Option<String>,
+    pub scope: Option<String>,
     /// What is deployed, by reference id.
-    from: Vec<String>,
+    pub from: Vec<String>,
     /// What is declared, by reference id.
-    to: Vec<String>,
+    pub to: Vec<String>,
     /// `Identical` or `AddressReused`.
     #[schema(example = "Identical")]
-    reason: String,
+    pub reason: String,
 }
 
 /// A move that is refused.
-#[derive(Debug, Serialize, ToSchema)]
-struct RefusedBody {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RefusedBody {
     /// The account and region of what is deployed, or else of what is declared.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = "/planes/aws/aws/accounts/123456789012/regions/us-west-2")]
-    scope: Option<String>,
+    pub scope: Option<String>,
     /// What is deployed, by reference id.
-    from: Vec<String>,
+    pub from: Vec<String>,
     /// What is declared, by reference id.
-    to: Vec<String>,
+    pub to: Vec<String>,
     /// `AccountChanges`, `RegionChanges`, `TargetTaken`, `SourceMissing`, `MovesUnclear`, `OfAnInstance` or `HistoryDiverged`.
     #[schema(example = "RegionChanges")]
-    code: String,
+    pub code: String,
     /// What is wrong, and what to do.
-    message: String,
+    pub message: String,
 }
 
 /// What puts of the declarations would change. What is excluded, ambiguous or refused is not named.
-#[derive(Debug, Serialize, ToSchema)]
-struct ChangesBody {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ChangesBody {
     /// What is declared and not deployed.
-    create: Vec<String>,
+    pub create: Vec<String>,
     /// What is declared otherwise than at its last put.
-    update: Vec<String>,
+    pub update: Vec<String>,
     /// What is deployed and not declared. It is left as it is.
-    undeclared: Vec<String>,
+    pub undeclared: Vec<String>,
 }
 
 /// Which groups a refactor creates and removes.
-#[derive(Debug, Serialize, ToSchema)]
-struct GroupsBody {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct GroupsBody {
     /// Those that it creates.
-    create: Vec<String>,
+    pub create: Vec<String>,
     /// Those that it empties and removes.
-    remove: Vec<String>,
+    pub remove: Vec<String>,
 }
 
 /// What concerns an account and region.
-#[derive(Debug, Serialize, ToSchema)]
-struct EnvironmentBody {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct EnvironmentBody {
     /// The account and region.
     #[schema(example = "/planes/aws/aws/accounts/123456789012/regions/us-west-2")]
-    scope: String,
+    pub scope: String,
     /// The number of moves.
-    moves: usize,
+    pub moves: usize,
     /// The number of ambiguities.
-    ambiguities: usize,
+    pub ambiguities: usize,
     /// The number of refused moves.
-    refused: usize,
+    pub refused: usize,
 }
 
 /// The history of the groups, beside the one of the request, by the ids of events.
-#[derive(Debug, Serialize, ToSchema)]
-struct HistoryBody {
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct HistoryBody {
     /// The events that the groups had had.
-    environment: Vec<String>,
+    pub environment: Vec<String>,
     /// The last event up to which both are the same.
-    common: Option<String>,
+    pub common: Option<String>,
     /// The events of the request that the groups had yet to have.
-    pending: Vec<String>,
+    pub pending: Vec<String>,
 }
 
 impl RefactorBody {
-    /// Returns the id.
-    pub(crate) fn id(&self) -> &str {
-        &self.id
-    }
-
     /// Returns the id of a record.
-    pub(crate) fn id_of(record: &Refactor) -> String {
+    pub fn id_of(record: &Refactor) -> String {
         path_of(&record.plane, &record.id)
     }
 }
@@ -183,14 +187,22 @@ impl From<Refactor> for RefactorBody {
         Self {
             id,
             name: record.id.to_string(),
-            r#type: "System.Resources/refactors",
-            status: record.status.as_str(),
+            r#type: "System.Resources/refactors".to_owned(),
+            status: record.status.as_str().to_owned(),
             created_by: record.created_by,
             created_at: record.created_at.to_string(),
             changed_at: record.changed_at.to_string(),
             fingerprint: record.fingerprint,
             undoes,
             operation_id: content.deployment.map(|operation| operation.to_string()),
+            found: RefactorFindings::from(content),
+        }
+    }
+}
+
+impl From<RefactorContent> for RefactorFindings {
+    fn from(content: RefactorContent) -> Self {
+        Self {
             moves: content.moves.iter().map(MoveBody::from).collect(),
             ambiguities: content
                 .ambiguities
