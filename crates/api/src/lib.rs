@@ -19,6 +19,7 @@ mod doorkeeper;
 mod error_code;
 mod examples;
 mod existence;
+mod explained;
 mod guard;
 mod json;
 mod large_bodies;

@@ -10,11 +10,11 @@ use ucp_model::operation::{Work, shared_elsewhere};
 use ucp_model::{Detail, ErrorCode, Failure, Fault, FaultClass, Operation, OperationId};
 
 use crate::error_code::status_of;
+use crate::explained;
 use crate::origin::BaseUrl;
 use crate::polling_paths::PollingPaths;
 use crate::replies::Json;
 use crate::segments::Unreadable;
-use crate::wire::ErrorResponse;
 
 /// How much of a path a message repeats, in characters.
 const PATH_SHOWN_CHARS: usize = 200;
@@ -317,7 +317,7 @@ pub(crate) fn rendered(mut response: Response, base_url: &BaseUrl, retry_after: 
         let seconds = HeaderValue::from(problem.retry_after.unwrap_or(retry_after));
         response.headers_mut().insert(RETRY_AFTER, seconds);
     }
-    let (head, body) = Json(ErrorResponse::of(failure, base_url))
+    let (head, body) = Json(explained::response(failure, base_url))
         .into_response()
         .into_parts();
     response.headers_mut().remove(CONTENT_LENGTH);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use ucp_model::{ErrorCode, Failure, excerpt};
+use ucp_wire::ErrorResponse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -13,7 +14,7 @@ use crate::query::ApiVersion;
 use crate::replies::Json;
 use crate::router::router;
 use crate::state::Api;
-use crate::wire::{CredentialList, ErrorResponse, List};
+use crate::wire::{CredentialList, List};
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {

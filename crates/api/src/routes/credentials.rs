@@ -4,6 +4,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use ucp_model::Credential;
+use ucp_wire::ErrorResponse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -17,9 +18,7 @@ use crate::replies::Json;
 use crate::router::{router, single};
 use crate::state::Api;
 use crate::validation::Payload;
-use crate::wire::{
-    CredentialBody, CredentialList, ErrorResponse, List, PutCredentialRequest, WarningBody,
-};
+use crate::wire::{CredentialBody, CredentialList, List, PutCredentialRequest, WarningBody};
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
+use ucp_wire::ErrorResponse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -10,7 +11,6 @@ use crate::path::ErrorCodePath;
 use crate::problem::Problem;
 use crate::router::router;
 use crate::state::Api;
-use crate::wire::ErrorResponse;
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use ucp_model::{LeftoverId, Register};
+use ucp_wire::ErrorResponse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -13,7 +14,7 @@ use crate::query::Page;
 use crate::replies::Json;
 use crate::router::{router, single};
 use crate::state::Api;
-use crate::wire::{ErrorResponse, LeftoverBody, LeftoverList, List};
+use crate::wire::{LeftoverBody, LeftoverList, List};
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {

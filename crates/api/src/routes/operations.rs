@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use ucp_app::OperationQuery;
 use ucp_model::operation::{GroupWork, Kind, ResourceWork, Work};
 use ucp_model::{Ended, Operation, OperationId, PlaneId, PlaneKind, excerpt};
+use ucp_wire::ErrorResponse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -20,8 +21,7 @@ use crate::replies::Json;
 use crate::router::router;
 use crate::state::Api;
 use crate::wire::{
-    AwsResource, ErrorResponse, ImportResult, ImportedReference, List, OperationList,
-    OperationStatus, SetResult,
+    AwsResource, ImportResult, ImportedReference, List, OperationList, OperationStatus, SetResult,
 };
 
 /// Registers the handlers.

@@ -4,6 +4,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use ucp_model::{ErrorCode, Failure, Plane, PlaneKind, excerpt};
+use ucp_wire::ErrorResponse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -18,8 +19,7 @@ use crate::router::{router, single};
 use crate::state::Api;
 use crate::validation::Payload;
 use crate::wire::{
-    ErrorResponse, List, PlaneBody, PlaneList, PlaneSummaryList, PutPlaneRequest,
-    ResourceProviderList,
+    List, PlaneBody, PlaneList, PlaneSummaryList, PutPlaneRequest, ResourceProviderList,
 };
 
 /// Registers the handlers.

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use ucp_model::{PlanId, ReviewVerdict, excerpt};
+use ucp_wire::ErrorResponse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -12,7 +13,7 @@ use crate::problem::Problem;
 use crate::replies::Json;
 use crate::router::router;
 use crate::state::Api;
-use crate::wire::{ErrorResponse, PlanBody, PlanReviewRequest};
+use crate::wire::{PlanBody, PlanReviewRequest};
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use ucp_model::{TrackRecord, TypeName};
+use ucp_wire::ErrorResponse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -14,7 +15,7 @@ use crate::query::Page;
 use crate::replies::Json;
 use crate::router::router;
 use crate::state::Api;
-use crate::wire::{ErrorResponse, List, PredictionBody, PredictionList};
+use crate::wire::{List, PredictionBody, PredictionList};
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {

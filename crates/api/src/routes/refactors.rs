@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use ucp_app::{RefactorBase, RefactorMode, RefactorQuery, Refactored, Rejection};
 use ucp_model::{GroupId, Refactor, RefactorContent, RefactorId, excerpt};
-use ucp_wire::RefactorBody;
+use ucp_wire::{ErrorResponse, RefactorBody};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -21,7 +21,7 @@ use crate::rated;
 use crate::replies::Json;
 use crate::router::router;
 use crate::state::Api;
-use crate::wire::{ErrorResponse, List, RefactorList, RefactorRequest, SeenRefactor};
+use crate::wire::{List, RefactorList, RefactorRequest, SeenRefactor};
 
 /// What tells of no more is written at once.
 const QUICK_MAX: usize = 100;

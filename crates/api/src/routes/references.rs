@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ucp_app::DeleteOutcome;
+use ucp_wire::ErrorResponse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -16,9 +17,7 @@ use crate::query::{Page, PlanQuery};
 use crate::replies::Json;
 use crate::router::{router, single};
 use crate::state::Api;
-use crate::wire::{
-    ErrorResponse, List, ReferenceBody, ReferenceList, ReleasedBody, UpdateReference,
-};
+use crate::wire::{List, ReferenceBody, ReferenceList, ReleasedBody, UpdateReference};
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {

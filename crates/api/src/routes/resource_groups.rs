@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Response};
 use ucp_app::{DeleteGroupOutcome, Precondition, Written};
 use ucp_model::operation::OnShared;
 use ucp_model::{GroupId, ResourceGroup, Warning};
+use ucp_wire::ErrorResponse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -24,8 +25,8 @@ use crate::router::{router, single};
 use crate::state::Api;
 use crate::validation::Payload;
 use crate::wire::{
-    DeleteGroup, DeletedGroup, ErrorResponse, ImportGroupRequest, List, PutResourceGroupRequest,
-    ReferenceList, ResourceGroupBody, ResourceGroupList, UpdateResourceGroup,
+    DeleteGroup, DeletedGroup, ImportGroupRequest, List, PutResourceGroupRequest, ReferenceList,
+    ResourceGroupBody, ResourceGroupList, UpdateResourceGroup,
 };
 
 /// Registers the handlers.

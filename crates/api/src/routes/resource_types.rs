@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use ucp_wire::ErrorResponse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -13,9 +14,7 @@ use crate::query::Page;
 use crate::replies::Json;
 use crate::router::router;
 use crate::state::Api;
-use crate::wire::{
-    ErrorResponse, List, ResourceProviderList, ResourceProviderSummary, ResourceTypeBody,
-};
+use crate::wire::{List, ResourceProviderList, ResourceProviderSummary, ResourceTypeBody};
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {

@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ucp_access::GrantChange;
 use ucp_app::{PutRoleAssignment, RoleAssignment, RoleAssignmentPut};
+use ucp_wire::ErrorResponse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -19,9 +20,7 @@ use crate::replies::Json;
 use crate::router::{router, single};
 use crate::state::Api;
 use crate::validation::Payload;
-use crate::wire::{
-    ErrorResponse, List, PutRoleAssignmentRequest, RoleAssignmentBody, RoleAssignmentList,
-};
+use crate::wire::{List, PutRoleAssignmentRequest, RoleAssignmentBody, RoleAssignmentList};
 
 /// Registers the handlers.
 pub(crate) fn routes() -> OpenApiRouter<Arc<Api>> {

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::Uri;
 use axum::response::{IntoResponse, Response};
 use ucp_app::ApplyOutcome;
+use ucp_wire::ErrorResponse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -19,7 +20,7 @@ use crate::replies::Json;
 use crate::router::router;
 use crate::state::Api;
 use crate::wire::{
-    AppliedSet, ErrorResponse, SetRequest, Valid, WhatIfResult, WhatIfSetRequest, what_if_settings,
+    AppliedSet, SetRequest, Valid, WhatIfResult, WhatIfSetRequest, what_if_settings,
 };
 
 /// Registers the handlers.

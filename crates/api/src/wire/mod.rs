@@ -2,7 +2,6 @@
 
 mod audit_events;
 mod credentials;
-mod error;
 mod groups;
 mod import;
 mod leftovers;
@@ -23,7 +22,6 @@ mod warning;
 mod what_if;
 
 pub(crate) use self::credentials::{CredentialBody, PutCredentialRequest};
-pub(crate) use self::error::ErrorResponse;
 pub(crate) use self::groups::{
     DeleteGroup, DeletedGroup, PutResourceGroupRequest, ResourceGroupBody, UpdateResourceGroup,
 };

@@ -6,13 +6,14 @@ use ucp_app::Status;
 use ucp_model::operation::group::{ImportOutcome, Task};
 use ucp_model::operation::{GroupWork, Kind, Prediction, Proof, Work};
 use ucp_model::{Ended, Failure, Operation, OperationId, Originator, Warning};
+use ucp_wire::ErrorBody;
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, Type};
 
-use super::error::ErrorBody;
 use super::progress::Progress;
 use super::sets::SetResult;
 use super::warning::WarningBody;
+use crate::explained::explained;
 use crate::origin::BaseUrl;
 use crate::polling_paths::PollingPaths;
 
@@ -166,7 +167,7 @@ impl OperationStatus {
 
     /// Adds a link to the page about the error code.
     pub(crate) fn explained(mut self, base_url: &BaseUrl) -> Self {
-        self.error = self.error.map(|error| error.explained(base_url));
+        self.error = self.error.map(|error| explained(error, base_url));
         self
     }
 }

@@ -8,9 +8,9 @@ use ucp_app::{ApplySet, DeclaredSet, Rejection, SetGoal, SetMember};
 use ucp_model::operation::group::Task;
 use ucp_model::operation::{self, GroupWork};
 use ucp_model::{Detail, Failure, GroupId, OperationId, PlanId, ReferenceId, TypeName, pointer};
+use ucp_wire::ErrorBody;
 use utoipa::ToSchema;
 
-use super::error::ErrorBody;
 use super::import::{ArmType, ItemScope};
 use super::progress::LastError;
 use super::resources::{ActionRequest, OnShared};

@@ -10,9 +10,9 @@ use ucp_app::{
 };
 use ucp_model::operation::ReplacementPolicy;
 use ucp_model::{excerpt, pointer};
+use ucp_wire::ErrorBody;
 use utoipa::ToSchema;
 
-use super::error::ErrorBody;
 use super::resources::ActionRequest;
 use super::sets::SetRequest;
 use super::track_records::TrackRecordBody;

@@ -3,7 +3,9 @@
 use std::fmt;
 
 use hyper::StatusCode;
+use serde::Deserialize;
 use serde_json::Value;
+use ucp_wire::{ErrorBody, ErrorDetail};
 
 use super::url::BaseUrl;
 use crate::render::readable;
@@ -19,45 +21,46 @@ pub(crate) struct Refusal {
     pub(crate) code: String,
     message: String,
     target: Option<String>,
-    pub(crate) details: Vec<Detail>,
+    pub(crate) details: Vec<ErrorDetail>,
     link: Option<String>,
     /// What to do next, besides what the message says.
     advice: Option<String>,
 }
 
-/// One cause of an error.
-#[derive(Debug)]
-pub(crate) struct Detail {
-    pub(crate) code: String,
-    pub(crate) message: String,
-    /// A JSON Pointer into the request, or an id.
-    pub(crate) target: Option<String>,
-}
-
 impl Refusal {
     /// Reads ARM's error. `status` is that of the reply, if there is one.
     pub(super) fn of(status: Option<StatusCode>, error: &Value, base: &BaseUrl) -> Self {
-        let text = |value: &Value| value.as_str().map(str::to_owned);
-        let details = error["details"].as_array().into_iter().flatten();
-        let details = details.map(|detail| Detail {
-            code: text(&detail["code"]).unwrap_or_default(),
-            message: text(&detail["message"]).unwrap_or_default(),
-            target: text(&detail["target"]),
-        });
-        let (help, details): (Vec<_>, Vec<_>) = details.partition(|detail| detail.code == HELP);
-        let code = text(&error["code"]);
+        let error = ErrorBody::deserialize(error).ok();
+        let said = status.map_or_else(String::new, |status| format!("the server answers {status}"));
+        let Some(ErrorBody {
+            code,
+            message,
+            target,
+            details,
+            ..
+        }) = error
+        else {
+            return Self {
+                status,
+                code: String::new(),
+                message: said,
+                target: None,
+                details: Vec::new(),
+                link: None,
+                advice: None,
+            };
+        };
+        let (help, details): (Vec<_>, Vec<_>) =
+            details.into_iter().partition(|detail| detail.code == HELP);
         let link = help.into_iter().find_map(|help| help.target);
         // Where the details list places, there is no link among them.
-        let link = link.or_else(|| match (&code, details.is_empty()) {
-            (Some(code), false) => Some(format!("{base}/docs/errors/{code}")),
-            _ => None,
-        });
-        let said = status.map_or_else(String::new, |status| format!("the server answers {status}"));
+        let link =
+            link.or_else(|| (!details.is_empty()).then(|| format!("{base}/docs/errors/{code}")));
         Self {
             status,
-            code: code.unwrap_or_default(),
-            message: text(&error["message"]).unwrap_or(said),
-            target: text(&error["target"]),
+            code,
+            message,
+            target,
             details,
             link,
             advice: None,

@@ -5,6 +5,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ucp_app::{DeleteResource, ImportOutcome, ReadResource, Selector, TrackedBy};
 use ucp_model::{GroupId, ReferenceId, Scope, TypeName};
+use ucp_wire::ErrorResponse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -18,8 +19,8 @@ use crate::replies::Json;
 use crate::router::router;
 use crate::state::Api;
 use crate::wire::{
-    ActionRequest, AwsResource, ErrorResponse, ImportRequest, ImportedReference, Valid,
-    WhatIfRequest, WhatIfResult, what_if_settings,
+    ActionRequest, AwsResource, ImportRequest, ImportedReference, Valid, WhatIfRequest,
+    WhatIfResult, what_if_settings,
 };
 
 /// Registers the handlers.

@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use ucp_app::{DeleteResource, ReadResource, Selector};
+use ucp_wire::ErrorResponse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -18,7 +19,7 @@ use crate::replies::Json;
 use crate::router::{router, single};
 use crate::state::Api;
 use crate::wire::{
-    ActionRequest, AwsResource, AwsResourceList, ErrorResponse, List, WhatIfRequest, WhatIfResult,
+    ActionRequest, AwsResource, AwsResourceList, List, WhatIfRequest, WhatIfResult,
     what_if_settings,
 };
 

@@ -1,50 +1,64 @@
-use serde::Serialize;
+//! Errors.
+
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use ucp_model::ids::is_misleading;
 use ucp_model::{AdditionalInfo, Detail, Failure};
 use utoipa::ToSchema;
 
-use crate::error_code::ErrorCode;
-use crate::origin::BaseUrl;
-
 /// ARM's error envelope.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ErrorResponse {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ErrorResponse {
     /// The error.
-    error: ErrorBody,
+    pub error: ErrorBody,
 }
 
 /// An error: what went wrong, where, and what to do next.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ErrorBody {
+pub struct ErrorBody {
     /// The error code: ARM's, Cloud Control's or one of ucp.
     #[schema(example = "Conflict")]
-    code: String,
+    pub code: String,
     /// A human-readable message.
-    message: String,
+    pub message: String,
     /// What the error is about, usually an id.
     #[serde(skip_serializing_if = "Option::is_none")]
-    target: Option<String>,
+    pub target: Option<String>,
     /// The causes, one entry each, and a link to the page about the code.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    details: Vec<ErrorDetail>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<ErrorDetail>,
     /// Machine-readable facts: the Cloud Control request that failed, and the hooks that refused it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    additional_info: Vec<ErrorAdditionalInfo>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub additional_info: Vec<ErrorAdditionalInfo>,
 }
 
 /// One cause of an error.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ErrorDetail {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ErrorDetail {
     /// The kind of cause.
     #[schema(example = "OperationInProgress")]
-    code: String,
+    pub code: String,
     /// A human-readable message.
-    message: String,
+    pub message: String,
     /// A JSON Pointer into the request, a resource id or a URL.
     #[serde(skip_serializing_if = "Option::is_none")]
-    target: Option<String>,
+    pub target: Option<String>,
+}
+
+impl From<Detail> for ErrorDetail {
+    fn from(detail: Detail) -> Self {
+        let Detail {
+            code,
+            message,
+            target,
+        } = detail;
+        Self {
+            code,
+            message: readable(message),
+            target,
+        }
+    }
 }
 
 impl From<Failure> for ErrorBody {
@@ -56,20 +70,11 @@ impl From<Failure> for ErrorBody {
             details,
             additional_info,
         } = failure;
-        let detail = |Detail {
-                          code,
-                          message,
-                          target,
-                      }| ErrorDetail {
-            code,
-            message: readable(message),
-            target,
-        };
         Self {
             code,
             message: readable(message),
             target,
-            details: details.into_iter().map(detail).collect(),
+            details: details.into_iter().map(ErrorDetail::from).collect(),
             additional_info: additional_info.into_iter().map(Into::into).collect(),
         }
     }
@@ -92,51 +97,20 @@ fn readable(message: String) -> String {
     readable
 }
 
-impl ErrorBody {
-    /// Appends a link to the page about the code to the details, unless the contract reserves them for a list of places
-    /// in the request or of resources (section 9, D14, D35, D36).
-    pub(crate) fn explained(mut self, base_url: &BaseUrl) -> Self {
-        let has_list = match self.code.as_str() {
-            "BadRequest"
-            | "HttpRequestPayloadAPISpecValidationFailed"
-            | "InvalidRequest"
-            | "RequiresReplacement"
-            | "ResourceGroupDeletionBlocked" => !self.details.is_empty(),
-            _ => false,
-        };
-        if !has_list && ErrorCode::find(&self.code).is_some() {
-            self.details.push(ErrorDetail {
-                code: "Help".to_owned(),
-                message: "What the code means, and what to do.".to_owned(),
-                target: Some(format!("{base_url}/docs/errors/{}", self.code)),
-            });
-        }
-        self
-    }
-}
-
-impl ErrorResponse {
-    /// The envelope of `failure`, with a link to the page about its code.
-    pub(crate) fn of(failure: Failure, base_url: &BaseUrl) -> Self {
-        Self {
-            error: ErrorBody::from(failure).explained(base_url),
-        }
-    }
-}
-
 /// Machine-readable facts about an error.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ErrorAdditionalInfo {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ErrorAdditionalInfo {
     /// The kind of facts.
-    r#type: AdditionalInfoType,
+    #[schema(value_type = AdditionalInfoType)]
+    pub r#type: String,
     /// The facts.
     #[schema(value_type = Object)]
-    info: Value,
+    pub info: Value,
 }
 
 /// The kinds of facts about an error.
-#[derive(Debug, Serialize, ToSchema)]
-enum AdditionalInfoType {
+#[derive(Debug, ToSchema)]
+pub enum AdditionalInfoType {
     /// The Cloud Control request that failed.
     CloudControlRequest,
     /// A CloudFormation hook that refused the request.
@@ -147,13 +121,43 @@ impl From<AdditionalInfo> for ErrorAdditionalInfo {
     fn from(info: AdditionalInfo) -> Self {
         match info {
             AdditionalInfo::CloudControlRequest(request) => Self {
-                r#type: AdditionalInfoType::CloudControlRequest,
+                r#type: format!("{:?}", AdditionalInfoType::CloudControlRequest),
                 info: json!(request),
             },
             AdditionalInfo::CloudFormationHook(hook) => Self {
-                r#type: AdditionalInfoType::CloudFormationHook,
+                r#type: format!("{:?}", AdditionalInfoType::CloudFormationHook),
                 info: json!(hook),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A later server may say more, and other words.
+    #[test]
+    fn what_a_reader_does_not_know_is_no_error() {
+        let sent = json!({"code": "Later", "message": "m", "innererror": {}, "details": [{"code": "New", "message": "d", "more": 1}],
+            "additionalInfo": [{"type": "Unknown", "info": [1]}]});
+        let read = ErrorBody::deserialize(&sent).unwrap();
+        assert_eq!(read.details[0].code, "New");
+        assert_eq!(read.additional_info[0].r#type, "Unknown");
+        let short = ErrorBody::deserialize(&json!({"code": "A", "message": "m"})).unwrap();
+        assert_eq!(
+            serde_json::to_value(&short).unwrap(),
+            json!({"code": "A", "message": "m"})
+        );
+    }
+
+    #[test]
+    fn facts_have_the_names_of_their_kinds() {
+        let kinds = [
+            AdditionalInfoType::CloudControlRequest,
+            AdditionalInfoType::CloudFormationHook,
+        ];
+        let names = kinds.map(|kind| format!("{kind:?}"));
+        assert_eq!(names, ["CloudControlRequest", "CloudFormationHook"]);
     }
 }
