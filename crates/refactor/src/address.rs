@@ -45,6 +45,11 @@ impl Base {
     }
 }
 
+/// Returns an address as users write it.
+pub(crate) fn in_words(id: &ReferenceId) -> String {
+    format!("{}/{}/{}", id.group.name, id.type_name.arm(), id.alias)
+}
+
 #[cfg(test)]
 mod tests {
     use ucp_model::GroupId;

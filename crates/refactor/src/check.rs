@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use ucp_model::{Detail, ReferenceId};
 use ucp_set::{DetailCode, Expression, Graph, ambiguous, visit};
 
-use crate::address::Excluded;
+use crate::address::{Excluded, in_words};
 use crate::body::{Base, Body, Deleted, Mapping};
 use crate::deployed::State;
 use crate::names::{Meaning, Names, Vocabulary};
@@ -406,9 +406,4 @@ impl Checking<'_> {
             self.add(place.unwrap_or_default(), DetailCode::Cycle, message);
         }
     }
-}
-
-/// Returns an address as users write it.
-pub(crate) fn in_words(id: &ReferenceId) -> String {
-    format!("{}/{}/{}", id.group.name, id.type_name.arm(), id.alias)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use crate::check::in_words;
+use crate::address::in_words;
 use crate::content::Sha;
 use crate::history::{Compared, Course};
 use crate::names::Names;

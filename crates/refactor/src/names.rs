@@ -3,8 +3,8 @@ use std::collections::{HashMap, HashSet};
 use ucp_model::{GroupId, ReferenceId};
 use ucp_set::address;
 
+use crate::address::in_words;
 use crate::body::Body;
-use crate::check::in_words;
 use crate::resources::Resources;
 
 /// What a name in a reference means.
