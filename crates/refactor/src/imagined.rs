@@ -65,9 +65,12 @@ pub fn imagine(body: &Body, next: &Body) -> Result<State, Vec<Detail>> {
         deploy: false,
         ..body.clone()
     };
-    let mut outside = body.outside();
+    let (mut outside, here) = (body.outside(), body.named());
     for (key, it) in next.outside() {
-        outside.entry(key).or_insert(it);
+        // What the body declares is no stranger.
+        if !here.contains(&it.0.group.key()) {
+            outside.entry(key).or_insert(it);
+        }
     }
     let outside: Vec<Deployed> = outside.into_values().map(stub).collect();
     let mut resources = Resources::of(&outside, &alone.resources);

@@ -1,6 +1,6 @@
 use std::collections::{HashMap, HashSet};
 
-use ucp_model::{GroupId, ReferenceId};
+use ucp_model::{GroupId, ReferenceId, excerpt};
 use ucp_set::address;
 
 use crate::address::in_words;
@@ -94,6 +94,7 @@ impl<'a> Vocabulary<'a> {
             Some(several) => return Meaning::Ambiguous(several),
             None if self.deleted_names.contains(&key) => return Meaning::Deleted,
             None if !name.contains('/') => {
+                let name = excerpt(name);
                 return Meaning::Nothing(format!(
                     "Nothing of the name '{name}' is declared in the group '{}', and nothing that is excluded has that alias. Refer to something that is.",
                     group.name

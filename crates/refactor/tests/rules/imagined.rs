@@ -28,6 +28,22 @@ fn what_only_others_declare_is_referred_to() {
     }
     let other = compared(&user("a", ""), &user("b", "#/CidrBlock"));
     assert_moves(&other, &[]);
+    // What the first file declares there is what it says.
+    let net = |identifier: &str| ucp_refactor::Declared {
+        identifier: Some(ucp_model::Identifier::new(identifier)),
+        ..declared("base/AWS.EC2/VPC/net", json!({}))
+    };
+    let mut from = user("a", "");
+    from.resources.push(net("vpc-1"));
+    from.groups.extend(body(vec![net("vpc-1")], &[]).groups);
+    let state = imagine(&from, &user("b", "")).expect("a good body");
+    let known = state.resources.iter().find(|it| it.address.alias == "net");
+    let known = known.and_then(|it| it.identifier.as_ref());
+    assert_eq!(known, Some(&ucp_model::Identifier::new("vpc-1")));
+    assert_moves(
+        &compared(&from, &user("b", "")),
+        &["s/AWS.SQS/Queue/a → s/AWS.SQS/Queue/b: Digest"],
+    );
 }
 
 fn network(group: &str, net: &str, sub: &str, topic: &str) -> Body {
