@@ -376,7 +376,7 @@ const SHOWN: &[(&str, Shown)] = &[
     (
         "role-assignment-grace",
         By(
-            "crates/app/src/known_assignments/tests.rs",
+            "crates/app/src/permissions/known_assignments/tests.rs",
             "what_was_read_is_used_for_a_while_without_a_database",
         ),
     ),

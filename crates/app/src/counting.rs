@@ -13,7 +13,7 @@ impl App {
     /// Counts what the store has, at most once in ten seconds.
     pub async fn inventory(&self) -> Result<Inventory, Rejection> {
         let mut counted = self.counted.lock().await;
-        let now = self.now();
+        let now = self.ground.now();
         if let Some((at, inventory)) = *counted
             // A clock that was set back must not keep it for longer.
             && at <= now
@@ -21,7 +21,7 @@ impl App {
         {
             return Ok(inventory);
         }
-        let store = &self.parts.store;
+        let store = &self.ground.store;
         let inventory = Inventory {
             operations_live: store
                 .count_live_operations(LiveOperations::All, COUNTED_MAX)

@@ -82,3 +82,58 @@ pub(crate) fn not_found(
     let failure = Failure::new(ErrorCode::NotFound, message);
     Rejection::Missing(failure.with_target(scope.resource(type_name, identifier)))
 }
+
+/// Returns the identifier, given as a whole, in parts, or both.
+pub(crate) fn identifier(
+    schema: &ResourceSchema,
+    whole: Option<&str>,
+    properties: Map<String, Value>,
+) -> Result<Identifier, Rejection> {
+    let mut properties = Value::Object(properties);
+    json::drop_nulls(&mut properties);
+    let Some(whole) = whole else {
+        return match schema.identifier(&properties) {
+            IdentifierOutcome::Known(identifier) => Ok(Identifier::parse(identifier.as_str())?),
+            IdentifierOutcome::AssignedByAws | IdentifierOutcome::Missing(_) => {
+                Err(Rejection::bad_request(format!(
+                    "/primaryIdentifier: a resource of type {} is identified by {}. Give it as primaryIdentifier, or its parts as properties.",
+                    schema.type_name().arm(),
+                    parts(schema)
+                )))
+            }
+        };
+    };
+    let identifier = named(schema, whole)?;
+    let Some(parts_named) = schema.properties_of_identifier(&identifier) else {
+        return Err(Rejection::bad_request(format!(
+            "/primaryIdentifier: '{identifier}' does not identify a resource of type {}, which is identified by {}.",
+            schema.type_name().arm(),
+            parts(schema)
+        )));
+    };
+    let contradicted = schema.primary_identifier().iter().find(|part| {
+        let (given, named) = (part.get(&properties), part.get(&parts_named));
+        given.is_some() && given != named
+    });
+    match contradicted {
+        None => Ok(identifier),
+        Some(part) => Err(Rejection::bad_request(format!(
+            "/properties{}: contradicts the primaryIdentifier '{identifier}'. Give one of the two.",
+            part.pointer()
+        ))),
+    }
+}
+
+fn parts(schema: &ResourceSchema) -> String {
+    let parts = schema.primary_identifier().iter();
+    let parts: Vec<String> = parts
+        .map(|part| format!("/properties{}", part.pointer()))
+        .collect();
+    match &parts[..] {
+        [only] => only.clone(),
+        several => format!(
+            "{}, joined by '|' or as a JSON object",
+            several.join(" and ")
+        ),
+    }
+}

@@ -5,62 +5,35 @@
 //! through [`LiveReader`]: every change is an operation that the engine carries out.
 
 mod accounts;
-mod auditing;
-mod awaiting;
+mod allowances;
 mod changes;
 mod cipher;
 mod counting;
-mod credentials;
 mod declared;
 mod declaring;
-mod default_tags;
-mod delete;
-mod estimates;
-mod group_operations;
+mod ground;
+mod groups;
 mod identifier;
-mod import;
 mod in_flight;
-mod intake;
 mod inventory;
-mod kept_plans;
-mod known_assignments;
-mod leftovers;
 mod limits;
 mod listed;
 mod live;
-mod looking;
+mod looks;
+mod moves;
 mod operations;
-mod plan_in_hand;
+mod permissions;
 mod planes;
-mod planned_delete;
-mod planned_put;
-mod policies;
-mod put;
-mod quotas;
-mod read;
+mod plans;
 mod recipient;
 mod refactors;
-mod references;
-mod refusal;
-mod regions;
 mod rejection;
-mod releasing;
 pub mod resealing;
-mod resource_groups;
-mod resource_types;
-mod rights;
-mod role_assignments;
-mod roles;
+mod resources;
 mod services;
 mod sets;
-mod settling;
-mod sharing;
-mod track_records;
-mod values;
-mod veiling;
-mod what_if;
+mod types;
 mod wildcard;
-mod withholding;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,51 +47,50 @@ use ucp_schema::ResourceTypes;
 use ucp_seal::Keys;
 use ucp_store::Store;
 
+use allowances::Estimates;
+use permissions::KnownAssignments;
+
 pub use accounts::Accounts;
-pub use auditing::{AuditFilter, AuditPage};
-pub use awaiting::Awaiting;
-pub use changes::{ChangeKind, ResourceChange, WhatIf};
+pub use allowances::{Allowances, Quotas};
+pub use changes::{ChangeCases, ChangeKind, ResourceChange, WhatIf};
 pub use cipher::RingCipher;
-pub use credentials::{CredentialPut, PutCredential, way_back};
 pub use declared::{ApplySet, DeclaredSet, Mode, PlannedPut, PutResource, SetGoal, SetMember};
-pub use delete::{DeleteOutcome, DeleteResource};
-use estimates::Estimates;
-pub use estimates::Quotas;
-pub use group_operations::{DeleteGroupOutcome, ImportGroupItem};
+pub use ground::Ground;
+pub use groups::{DeleteGroupOutcome, GroupCases, GroupView, ImportGroupItem, Released};
 pub use identifier::{Selector, TrackedBy, UntrackedAlias};
-pub use import::{ImportOutcome, ImportResource};
 pub use in_flight::{
     ALL_BODIES_MAX_BYTES, ALL_MAX_BYTES, BEYOND_MAX_BYTES, CALLER_BODIES_MAX_BYTES,
     CALLER_MAX_BYTES, InFlight, Room, SET_COPIES, SMALL_MAX_BYTES, VALUE_BYTES, tree_bytes,
 };
 use inventory::Counted;
 pub use inventory::Inventory;
-pub use kept_plans::{PLAN_LIFETIME, PLAN_LIFETIMES, PlanReview, ShownPlan};
-use known_assignments::KnownAssignments;
 pub use limits::LIMITS;
 pub use listed::Listed;
 pub use live::LiveReader;
-pub use operations::OperationQuery;
-pub use put::PutOutcome;
-pub use read::{LivePage, LiveResource, ReadResource};
+pub use looks::Looks;
+pub use moves::MoveCases;
+pub use operations::{Awaiting, OperationCases, OperationQuery};
+pub use permissions::{Access, AuditFilter, AuditPage, Permissions};
+pub use planes::{
+    CredentialPut, PlaneCases, PutCredential, PutRoleAssignment, RoleAssignmentPut, Roles, way_back,
+};
+pub use plans::{PLAN_LIFETIME, PLAN_LIFETIMES, PlanCases, PlanReview, ShownPlan};
 pub use recipient::Recipient;
 pub use refactors::{
-    DeclaredRefactor, DeclaredResource, EmptiedGroups, NamedGroup, RefactorMode, RefactorQuery,
-    Refactored,
+    DeclaredRefactor, DeclaredResource, EmptiedGroups, NamedGroup, RefactorCases, RefactorMode,
+    RefactorQuery, Refactored,
 };
-pub use references::GroupView;
-pub use regions::{InvalidRegion, Regions};
 pub use rejection::{BeyondRate, Rejection};
-pub use releasing::Released;
-pub use resource_types::ResourceProvider;
-pub use rights::Access;
-pub use role_assignments::{PutRoleAssignment, RoleAssignmentPut};
-pub use roles::Roles;
+pub use resources::{
+    DeleteOutcome, DeleteResource, ImportOutcome, ImportResource, LivePage, LiveResource,
+    PutOutcome, ReadResource, ResourceCases,
+};
 pub use services::{
     BindService, BoundService, LastOperation, Ordered, Platform, Progress, ProvisionService,
-    ProvisionedService, ServiceRejection, ServiceRequest, UpdateService,
+    ProvisionedService, ServiceCases, ServiceRejection, ServiceRequest, UpdateService,
 };
-pub use sets::ApplyOutcome;
+pub use sets::{ApplyOutcome, SetCases};
+pub use types::{InvalidRegion, Regions, ResourceProvider, TypeCases};
 pub use ucp_plan::{Cause, Delta, Effect};
 pub use ucp_refactor::{
     Base as RefactorBase, Deleted, Event as RefactorEvent, Mapping, OnAmbiguity,
@@ -175,11 +147,29 @@ pub trait Wake: Send + Sync {
     fn are_working(&self) -> bool;
 }
 
-/// The application.
+/// The application: its rooms, each of which sees those that it uses and no other one.
 pub struct App {
-    parts: Parts,
-    estimates: Estimates,
-    assignments: KnownAssignments,
+    /// Planes, their credentials, and the roles over them.
+    pub planes: Arc<PlaneCases>,
+    /// Who may do what.
+    pub permissions: Arc<Permissions>,
+    /// Resource groups, and the references in them.
+    pub groups: Arc<GroupCases>,
+    /// The types that requests name.
+    pub types: Arc<TypeCases>,
+    /// Operations.
+    pub operations: Arc<OperationCases>,
+    /// Single resources.
+    pub resources: Arc<ResourceCases>,
+    /// Sets of declarations.
+    pub sets: Arc<SetCases>,
+    /// Plans that are kept.
+    pub plans: Arc<PlanCases>,
+    /// Refactors.
+    pub refactors: RefactorCases,
+    /// The service instances and bindings of platforms.
+    pub services: ServiceCases,
+    ground: Arc<Ground>,
     counted: Counted,
 }
 
@@ -222,24 +212,143 @@ fn caller(name: &str) -> Caller {
 impl App {
     /// Creates the application.
     pub fn new(parts: Parts) -> Self {
-        Self {
+        let Parts {
+            store,
+            live,
+            types,
+            default_tags,
+            untracked_alias,
+            accounts,
+            keys,
+            clock,
+            entropy,
+            pool,
+            workers,
+            regions,
+            roles,
+            access,
+            quotas,
+            awaiting,
+        } = parts;
+        let assignments = KnownAssignments::new(store.clone(), store.clone(), Arc::clone(&clock));
+        let ground = Arc::new(Ground {
+            store,
+            clock,
+            entropy,
+            keys,
+            pool,
+            accounts,
+        });
+        let allowances = Arc::new(Allowances {
+            ground: Arc::clone(&ground),
+            quotas,
             estimates: Estimates::default(),
+        });
+        let permissions = Arc::new(Permissions {
+            ground: Arc::clone(&ground),
+            access,
+            assignments,
+        });
+        let types = Arc::new(TypeCases {
+            source: types,
+            regions,
+            default_tags,
+            untracked_alias,
+        });
+        let operations = Arc::new(OperationCases {
+            ground: Arc::clone(&ground),
+            allowances: Arc::clone(&allowances),
+            awaiting,
+            workers,
+        });
+        let planes = Arc::new(PlaneCases {
+            ground: Arc::clone(&ground),
+            allowances: Arc::clone(&allowances),
+            permissions: Arc::clone(&permissions),
+            roles,
+        });
+        let groups = Arc::new(GroupCases {
+            ground: Arc::clone(&ground),
+            allowances: Arc::clone(&allowances),
+            permissions: Arc::clone(&permissions),
+            types: Arc::clone(&types),
+            operations: Arc::clone(&operations),
+        });
+        let looks = Arc::new(Looks {
+            ground: Arc::clone(&ground),
+            allowances: Arc::clone(&allowances),
+            types: Arc::clone(&types),
+            live,
+        });
+        let plans = Arc::new(PlanCases {
+            ground: Arc::clone(&ground),
+            allowances: Arc::clone(&allowances),
+        });
+        let moves = Arc::new(MoveCases {
+            ground: Arc::clone(&ground),
+        });
+        let changes = Arc::new(ChangeCases {
+            ground: Arc::clone(&ground),
+            allowances: Arc::clone(&allowances),
+            types: Arc::clone(&types),
+            operations: Arc::clone(&operations),
+        });
+        let resources = Arc::new(ResourceCases {
+            ground: Arc::clone(&ground),
+            types: Arc::clone(&types),
+            groups: Arc::clone(&groups),
+            operations: Arc::clone(&operations),
+            looks: Arc::clone(&looks),
+            plans: Arc::clone(&plans),
+        });
+        let sets = Arc::new(SetCases {
+            ground: Arc::clone(&ground),
+            types: Arc::clone(&types),
+            operations: Arc::clone(&operations),
+            looks: Arc::clone(&looks),
+            plans: Arc::clone(&plans),
+            changes: Arc::clone(&changes),
+            moves: Arc::clone(&moves),
+            resources: Arc::clone(&resources),
+        });
+        let refactors = RefactorCases {
+            ground: Arc::clone(&ground),
+            allowances: Arc::clone(&allowances),
+            types: Arc::clone(&types),
+            operations: Arc::clone(&operations),
+            changes: Arc::clone(&changes),
+            moves,
+        };
+        let services = ServiceCases {
+            ground: Arc::clone(&ground),
+            allowances,
+            types: Arc::clone(&types),
+            operations: Arc::clone(&operations),
+            changes,
+            sets: Arc::clone(&sets),
+        };
+        Self {
+            planes,
+            permissions,
+            groups,
+            types,
+            operations,
+            resources,
+            sets,
+            plans,
+            refactors,
+            services,
+            ground,
             counted: Counted::default(),
-            assignments: KnownAssignments::new(
-                parts.store.clone(),
-                parts.store.clone(),
-                Arc::clone(&parts.clock),
-            ),
-            parts,
         }
     }
 
     /// Returns an error if the store cannot be reached, if the workers of this process do not work, or if the clock of
     /// this machine is wrong.
     pub async fn is_ready(&self) -> Result<(), Rejection> {
-        self.parts.store.ping().await?;
-        let skew = self.parts.clock.skew();
-        let message = if !self.parts.workers.are_working() {
+        self.ground.store.ping().await?;
+        let skew = self.ground.clock.skew();
+        let message = if !self.operations.workers.are_working() {
             "The workers of this process have not been able to claim operations lately.".to_owned()
         } else if skew > MAX_SKEW {
             format!(
@@ -255,12 +364,12 @@ impl App {
 
     /// Returns a new UUID for a request or a correlation id.
     pub fn fresh_id(&self) -> String {
-        self.parts.entropy.uuid("request-id").to_string()
+        self.ground.entropy.uuid("request-id").to_string()
     }
 
     /// Returns the clock.
     pub fn clock(&self) -> Arc<dyn Clock> {
-        Arc::clone(&self.parts.clock)
+        Arc::clone(&self.ground.clock)
     }
 
     /// Does work that takes CPU time where declarations are judged, unless it is quick.
@@ -269,15 +378,11 @@ impl App {
         is_quick: bool,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Rejection> {
-        Ok(self.parts.pool.run_unless_quick(is_quick, work).await?)
+        self.ground.judge_aside(is_quick, work).await
     }
 
     /// Returns the time.
     pub fn time(&self) -> Timestamp {
-        self.now()
-    }
-
-    fn now(&self) -> Timestamp {
-        self.parts.clock.now()
+        self.ground.now()
     }
 }

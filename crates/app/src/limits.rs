@@ -5,13 +5,13 @@ use ucp_refactor::RESOURCES_MAX;
 use ucp_schema::MAX_DECLARED_CHARS;
 use ucp_store::{BINDINGS_MAX, REFACTORS_MAX};
 
+use crate::allowances::quotas::SCOPE_MAX;
 use crate::changes::SET_CHECKS_MAX;
-use crate::group_operations::{ITEMS_MAX, TYPES_MAX};
-use crate::kept_plans::{PLAN_LIFETIMES, READERS_PLAN_LIFETIME};
-use crate::known_assignments::{FRESH, GRACE};
+use crate::groups::group_operations::{ITEMS_MAX, TYPES_MAX};
 use crate::listed::PAGE_MAX_BYTES;
-use crate::looking::LOOKING_TIME;
-use crate::quotas::SCOPE_MAX;
+use crate::looks::looking::LOOKING_TIME;
+use crate::permissions::known_assignments::{FRESH, GRACE};
+use crate::plans::kept_plans::{PLAN_LIFETIMES, READERS_PLAN_LIFETIME};
 use crate::refactors::{self, DEPLOYED_MAX_BYTES};
 use crate::sets::{SHOWN_MAX_BYTES, UNLISTED_MAX};
 

@@ -122,7 +122,11 @@ async fn an_operation_that_ends_before_its_acceptance_is_answered_is_not_missed(
         room: Room::default(),
     };
     let began = Instant::now();
-    let outcome = app.delete_resource(delete, &caller).await.unwrap();
+    let outcome = app
+        .resources
+        .delete_resource(delete, &caller)
+        .await
+        .unwrap();
     assert!(matches!(outcome, DeleteOutcome::AlreadyGone), "{outcome:?}");
     assert_eq!(Instant::now(), began, "without a look at the store");
 }

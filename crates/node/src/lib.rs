@@ -246,7 +246,7 @@ pub async fn assemble(parts: Parts, settings: Settings) -> Result<Node, Rejectio
         }),
         awaiting: awaiting.clone(),
     }));
-    app.ensure_planes().await?;
+    app.planes.ensure_planes().await?;
     let sweeper = Sweeper {
         store: store.clone(),
         clock: Arc::clone(&clock),

@@ -67,8 +67,8 @@ pub(crate) async fn judged(
 /// Returns what the caller may do.
 async fn rights(api: &Api, extensions: &Extensions) -> Result<Rights, Problem> {
     match named(api, extensions)? {
-        Some(principal) => Ok(api.app.rights(principal).await?),
-        None => Ok(api.app.rights_of_everybody()),
+        Some(principal) => Ok(api.app.permissions.rights(principal).await?),
+        None => Ok(api.app.permissions.rights_of_everybody()),
     }
 }
 

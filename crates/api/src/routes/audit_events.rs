@@ -77,6 +77,7 @@ async fn list(
     let rights = &context.caller.rights;
     let listed = api
         .app
+        .permissions
         .list_audit_events(rights, filter, page.after()?, page.top);
     let listed = listed.await?;
     let next_link = listed.next.map(|place| {

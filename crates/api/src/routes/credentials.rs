@@ -45,7 +45,10 @@ async fn list_credentials(
     context: RequestContext,
 ) -> Result<Json<CredentialList>, Problem> {
     let (plane, after) = (path.id()?, page.after()?);
-    let credentials = api.app.list_credentials(&plane, after.as_ref(), page.top);
+    let credentials = api
+        .app
+        .planes
+        .list_credentials(&plane, after.as_ref(), page.top);
     let credentials = credentials.await?;
     Ok(Json(List {
         next_link: page.next(&credentials, |credential| credential.id.clone(), &context),
@@ -65,7 +68,7 @@ async fn get_credential(
     path: CredentialPath,
     _: ApiVersion,
 ) -> Result<Tagged<CredentialBody>, Problem> {
-    Ok(tagged(api.app.get_credential(&path.id()?).await?))
+    Ok(tagged(api.app.planes.get_credential(&path.id()?).await?))
 }
 
 /// Creates a credential, or replaces it completely.
@@ -86,6 +89,7 @@ async fn put_credential(
     let (id, request) = payload.judge(path.id(), PutCredentialRequest::read)?;
     let put = api
         .app
+        .planes
         .put_credential(request.put(id), &conditions.into())
         .await?;
     let before = put.written.before.map(CredentialBody::from);
@@ -113,6 +117,7 @@ async fn delete_credential(
 ) -> Result<StatusCode, Problem> {
     let deleted = api
         .app
+        .planes
         .delete_credential(&path.id()?, &conditions.into())
         .await?;
     Ok(match deleted {

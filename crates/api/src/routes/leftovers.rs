@@ -69,7 +69,7 @@ async fn get_leftover(
     State(api): State<Arc<Api>>,
     path: LeftoverPath,
 ) -> Result<Json<LeftoverBody>, Problem> {
-    Ok(Json(api.app.get_leftover(&path.id()?).await?.into()))
+    Ok(Json(api.app.groups.get_leftover(&path.id()?).await?.into()))
 }
 
 /// Returns a leftover of an account and region.
@@ -83,7 +83,7 @@ async fn get_region_leftover(
     State(api): State<Arc<Api>>,
     path: RegionLeftoverPath,
 ) -> Result<Json<LeftoverBody>, Problem> {
-    Ok(Json(api.app.get_leftover(&path.id()?).await?.into()))
+    Ok(Json(api.app.groups.get_leftover(&path.id()?).await?.into()))
 }
 
 /// Deletes a leftover of a resource group.
@@ -125,7 +125,10 @@ async fn list(
     page: Page,
     context: &RequestContext,
 ) -> Result<Json<LeftoverList>, Problem> {
-    let leftovers = api.app.list_leftovers(&register, page.after()?, page.top);
+    let leftovers = api
+        .app
+        .groups
+        .list_leftovers(&register, page.after()?, page.top);
     let leftovers = leftovers.await?;
     Ok(Json(List {
         next_link: page.next(&leftovers, |leftover| leftover.id.name, context),
@@ -138,6 +141,6 @@ async fn forget(
     id: &LeftoverId,
     context: &RequestContext,
 ) -> Result<StatusCode, Problem> {
-    api.app.forget_leftover(id, &context.caller).await?;
+    api.app.groups.forget_leftover(id, &context.caller).await?;
     Ok(StatusCode::NO_CONTENT)
 }

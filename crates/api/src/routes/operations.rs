@@ -67,7 +67,10 @@ async fn cancel_operation(
     context: RequestContext,
 ) -> Result<Response, Problem> {
     let operation = aws_operation(&api, &path, &context).await?;
-    let cancelled = api.app.cancel_operation(&operation, &context.caller);
+    let cancelled = api
+        .app
+        .operations
+        .cancel_operation(&operation, &context.caller);
     let operation = cancelled.await?;
     let polling = PollingPaths::from(&operation);
     Ok(cancelling(operation, polling, &context))
@@ -125,7 +128,10 @@ async fn cancel_plane_operation(
     context: RequestContext,
 ) -> Result<Response, Problem> {
     let operation = plane_operation(&api, &path, &context).await?;
-    let cancelled = api.app.cancel_operation(&operation, &context.caller);
+    let cancelled = api
+        .app
+        .operations
+        .cancel_operation(&operation, &context.caller);
     let operation = cancelled.await?;
     let plane = PlaneId {
         kind: PlaneKind::Radius,
@@ -177,7 +183,10 @@ async fn list_resource_group_operations(
         top: page.top,
     };
     let group = path.id()?;
-    let listed = api.app.list_operations(&group, query, &context.caller);
+    let listed = api
+        .app
+        .operations
+        .list_operations(&group, query, &context.caller);
     let (operations, next) = listed.await?;
     let next_link = next.map(|(accepted_at, id)| {
         let link = page.next_link_after(Moment(accepted_at, id), &context);
@@ -199,7 +208,7 @@ async fn status(
     context: &RequestContext,
 ) -> Result<Response, Problem> {
     let is_running = !operation.is_terminal();
-    let setbacks = api.app.setbacks_of(&operation).await?;
+    let setbacks = api.app.operations.setbacks_of(&operation).await?;
     let body = OperationStatus::of(operation, &setbacks).explained(&context.base_url);
     Ok(if is_running {
         (context.again(), Json(body)).into_response()
@@ -248,7 +257,7 @@ async fn resource_result(
             Ok(Json(resource.in_state("Succeeded")).into_response())
         }
         Kind::Delete => Ok(StatusCode::NO_CONTENT.into_response()),
-        Kind::Import | Kind::Resolve => Ok(match api.app.imported(operation).await? {
+        Kind::Import | Kind::Resolve => Ok(match api.app.resources.imported(operation).await? {
             Some(reference) => {
                 Json(ImportedReference::new(reference, work.warnings.clone())).into_response()
             }
@@ -275,7 +284,11 @@ async fn aws_operation(
     context: &RequestContext,
 ) -> Result<Operation, Problem> {
     let id = operation_id(&path.id)?;
-    let operation = api.app.operation_for(id, &context.caller).await?;
+    let operation = api
+        .app
+        .operations
+        .operation_for(id, &context.caller)
+        .await?;
     let is_here = operation.work.resource().is_some_and(|work| {
         let (scope, namespace) = (&work.scope, work.type_name.namespace());
         let own = [&scope.plane, &scope.account, &scope.region, &namespace];
@@ -297,7 +310,11 @@ async fn plane_operation(
     context: &RequestContext,
 ) -> Result<Operation, Problem> {
     let id = operation_id(&path.id)?;
-    let operation = api.app.operation_for(id, &context.caller).await?;
+    let operation = api
+        .app
+        .operations
+        .operation_for(id, &context.caller)
+        .await?;
     let group = operation.work.group_id();
     if group.is_some_and(|group| group.plane.eq_ignore_ascii_case(&path.plane)) {
         Ok(operation)

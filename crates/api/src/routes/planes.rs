@@ -70,7 +70,10 @@ async fn listed<T: From<Plane>>(
 ) -> Result<List<T>, Problem> {
     let after = page.after()?;
     let caller = &context.caller;
-    let planes = api.app.list_planes(kind, after.as_ref(), page.top, caller);
+    let planes = api
+        .app
+        .planes
+        .list_planes(kind, after.as_ref(), page.top, caller);
     let planes = planes.await?;
     Ok(List {
         next_link: page.next(&planes, |plane| plane.id.clone(), context),
@@ -89,7 +92,7 @@ async fn get_plane(
     path: PlanePath,
     _: ApiVersion,
 ) -> Result<Tagged<PlaneBody>, Problem> {
-    Ok(tagged(api.app.get_plane(&path.id()?).await?))
+    Ok(tagged(api.app.planes.get_plane(&path.id()?).await?))
 }
 
 /// Creates a plane, or replaces its location, tags and settings.
@@ -113,6 +116,7 @@ async fn put_plane(
     })?;
     let written = api
         .app
+        .planes
         .put_plane(request.put(id), &conditions.into())
         .await?;
     let (before, after) = (written.before.map(PlaneBody::from), tagged(written.after));
@@ -137,6 +141,7 @@ async fn delete_plane(
 ) -> Result<StatusCode, Problem> {
     let deleted = api
         .app
+        .planes
         .delete_plane(&path.id()?, &conditions.into())
         .await?;
     Ok(match deleted {
@@ -156,7 +161,7 @@ async fn list_resource_providers(
     path: RadiusPlanePath,
     _: ApiVersion,
 ) -> Result<Json<ResourceProviderList>, Problem> {
-    api.app.get_plane(&path.id()?).await?;
+    api.app.planes.get_plane(&path.id()?).await?;
     Ok(Json(List {
         value: Vec::new(),
         next_link: None,
@@ -174,7 +179,7 @@ async fn get_resource_provider(
     path: ResourceProviderPath,
     _: ApiVersion,
 ) -> Result<(), Problem> {
-    let plane = api.app.get_plane(&path.plane()?).await?;
+    let plane = api.app.planes.get_plane(&path.plane()?).await?;
     let shown = excerpt(&path.namespace);
     let message = format!(
         "The plane '{}' has no resource provider '{shown}'.",

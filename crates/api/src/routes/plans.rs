@@ -36,7 +36,11 @@ async fn get_plan(
     context: RequestContext,
 ) -> Result<Json<PlanBody>, Problem> {
     let id = plan_id(&path)?;
-    let plan = api.app.get_plan(&path.plane, id, &context.caller).await?;
+    let plan = api
+        .app
+        .plans
+        .get_plan(&path.plane, id, &context.caller)
+        .await?;
     Ok(Json(PlanBody::at(api.app.time(), plan)))
 }
 
@@ -93,6 +97,7 @@ async fn review(
     let review = request.review(verdict);
     let reviewed = api
         .app
+        .plans
         .review_plan(&path.plane, id, review, &context.caller);
     Ok(Json(PlanBody::at(api.app.time(), reviewed.await?)))
 }

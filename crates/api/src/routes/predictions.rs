@@ -38,7 +38,10 @@ async fn list_predictions(
     context: RequestContext,
 ) -> Result<Json<PredictionList>, Problem> {
     let (plane, after) = (path.id()?, page.after::<TypeName>()?);
-    let records = api.app.list_track_records(&plane, after.as_ref(), page.top);
+    let records = api
+        .app
+        .plans
+        .list_track_records(&plane, after.as_ref(), page.top);
     let records = records.await?;
     let place = |record: &TrackRecord| record.type_name.clone();
     Ok(Json(List {
@@ -58,6 +61,6 @@ async fn get_prediction(
     path: PredictionPath,
 ) -> Result<Json<PredictionBody>, Problem> {
     let (plane, type_name) = (path.plane()?, path.type_name()?);
-    let record = api.app.get_track_record(&plane, &type_name).await?;
+    let record = api.app.plans.get_track_record(&plane, &type_name).await?;
     Ok(Json(record.into()))
 }

@@ -119,7 +119,7 @@ async fn refactor(
         context.noted.changes_nothing();
     }
     rated::count_members(api, context, path, Effect::Write, count)?;
-    let refactored = api.app.refactor(plane, declared, &context.caller);
+    let refactored = api.app.refactors.refactor(plane, declared, &context.caller);
     let Refactored { record, deployment } = Box::pin(refactored).await?;
     let Some(operation) = &deployment else {
         context.noted.about(RefactorBody::id_of(&record));
@@ -158,7 +158,11 @@ async fn list_refactors(
         after: page.after()?.map(|Moment(created_at, id)| (created_at, id)),
         top: page.top,
     };
-    let (listed, next) = api.app.list_refactors(query, &context.caller).await?;
+    let (listed, next) = api
+        .app
+        .refactors
+        .list_refactors(query, &context.caller)
+        .await?;
     let next_link = next.map(|(created_at, id)| {
         let link = page.next_link_after(Moment(created_at, id), &context);
         match &group {
@@ -186,7 +190,10 @@ async fn get_refactor(
     context: RequestContext,
 ) -> Result<Response, Problem> {
     let id = refactor_id(&path)?;
-    let record = api.app.get_refactor(&path.plane, id, &context.caller);
+    let record = api
+        .app
+        .refactors
+        .get_refactor(&path.plane, id, &context.caller);
     let record = record.await?;
     written(&api, is_quick(&record), move || RefactorBody::from(record)).await
 }
@@ -234,7 +241,10 @@ async fn apply_refactor(
     let id = refactor_id(&path)?;
     let seen = body.read_without_plan::<SeenRefactor>().await?.fingerprint;
     let (plane, caller) = (&path.plane, &context.caller);
-    let applied = api.app.apply_refactor(plane, id, seen.as_deref(), caller);
+    let applied = api
+        .app
+        .refactors
+        .apply_refactor(plane, id, seen.as_deref(), caller);
     Ok(Json(Box::pin(applied).await?.into()))
 }
 
@@ -256,7 +266,10 @@ async fn undo_refactor(
     let id = refactor_id(&path)?;
     let seen = body.read_without_plan::<SeenRefactor>().await?.fingerprint;
     let (plane, caller) = (&path.plane, &context.caller);
-    let undone = api.app.undo_refactor(plane, id, seen.as_deref(), caller);
+    let undone = api
+        .app
+        .refactors
+        .undo_refactor(plane, id, seen.as_deref(), caller);
     Ok(Json(Box::pin(undone).await?.into()))
 }
 

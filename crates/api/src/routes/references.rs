@@ -42,7 +42,9 @@ async fn get_reference(
     State(api): State<Arc<Api>>,
     path: ReferencePath,
 ) -> Result<Json<ReferenceBody>, Problem> {
-    Ok(Json(api.app.get_reference(&path.id()?).await?.into()))
+    Ok(Json(
+        api.app.groups.get_reference(&path.id()?).await?.into(),
+    ))
 }
 
 /// Lists the references of a resource type in a group.
@@ -61,6 +63,7 @@ async fn list_references(
     let (type_name, group, after) = (path.type_name()?, path.group()?, page.after()?);
     let references = api
         .app
+        .groups
         .list_references(
             &group,
             Some(&type_name),
@@ -92,7 +95,10 @@ async fn update_reference(
 ) -> Result<Json<ReferenceBody>, Problem> {
     let id = path.id()?;
     let update = body.read::<UpdateReference>().await?.update()?;
-    let reference = api.app.update_reference(&id, update, &context.caller);
+    let reference = api
+        .app
+        .groups
+        .update_reference(&id, update, &context.caller);
     Ok(Json(reference.await?.into()))
 }
 
@@ -110,7 +116,7 @@ async fn release_reference(
     context: RequestContext,
 ) -> Result<Json<ReleasedBody>, Problem> {
     let id = path.id()?;
-    let released = api.app.release_reference(&id, &context.caller);
+    let released = api.app.groups.release_reference(&id, &context.caller);
     Ok(Json(released.await?.into()))
 }
 
@@ -135,8 +141,13 @@ async fn delete_reference(
     let plane = id.group.plane_id();
     let caller = &context.caller;
     let outcome = match query.plan {
-        Some(plan) => api.app.delete_planned_reference(&id, plan, caller).await,
-        None => api.app.delete_reference(&id, caller).await,
+        Some(plan) => {
+            api.app
+                .resources
+                .delete_planned_reference(&id, plan, caller)
+                .await
+        }
+        None => api.app.resources.delete_reference(&id, caller).await,
     };
     Ok(match outcome? {
         DeleteOutcome::Accepted(operation) => {

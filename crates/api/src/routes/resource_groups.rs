@@ -73,6 +73,7 @@ async fn put_resource_group(
     let (id, request) = payload.judge(path.id(), PutResourceGroupRequest::read)?;
     let written = api
         .app
+        .groups
         .put_resource_group(request.put(id), conditions.into(), &context.caller)
         .await?;
     Ok(group_written(written))
@@ -98,6 +99,7 @@ async fn update_resource_group(
     let (id, request) = payload.judge(path.id(), UpdateResourceGroup::read)?;
     let written = api
         .app
+        .groups
         .update_resource_group(&id, request.update(), conditions.into(), &context.caller)
         .await?;
     Ok(group_written(written))
@@ -119,9 +121,10 @@ async fn get_resource_group(
     context: RequestContext,
 ) -> Result<Tagged<ResourceGroupBody>, Problem> {
     let (id, after) = (path.id()?, page.after()?);
-    let view = api
-        .app
-        .get_resource_group(&id, after.as_ref(), page.top, &context.caller.room);
+    let view =
+        api.app
+            .groups
+            .get_resource_group(&id, after.as_ref(), page.top, &context.caller.room);
     let view = view.await?;
     let page = page.of_list_below("/resources");
     let next_link = page.next(&view.references, |reference| reference.id.clone(), &context);
@@ -191,6 +194,7 @@ async fn deleted(
 ) -> Result<Response, Problem> {
     let outcome = api
         .app
+        .groups
         .delete_resource_group(id, condition, on_shared, &context.caller);
     match outcome.await? {
         DeleteGroupOutcome::AlreadyGone => Ok(StatusCode::NO_CONTENT.into_response()),
@@ -224,6 +228,7 @@ async fn import_resource_group_resources(
     rated::count_members(&api, &context, uri.path(), Effect::Write, items.len())?;
     let operation = api
         .app
+        .groups
         .import_into_group(&id, items, &context.caller)
         .await?;
     context.noted.changes(&operation);
@@ -244,9 +249,10 @@ async fn list_resource_groups(
     context: RequestContext,
 ) -> Result<Json<ResourceGroupList>, Problem> {
     let (plane, after) = (path.id()?, page.after()?);
-    let groups = api
-        .app
-        .list_resource_groups(&plane, after.as_ref(), page.top, &context.caller);
+    let groups =
+        api.app
+            .groups
+            .list_resource_groups(&plane, after.as_ref(), page.top, &context.caller);
     let groups = groups.await?;
     Ok(Json(List {
         next_link: page.next(&groups, |group| group.id.clone(), &context),
@@ -268,9 +274,13 @@ async fn list_resource_group_resources(
     context: RequestContext,
 ) -> Result<Json<ReferenceList>, Problem> {
     let (group, after) = (path.id()?, page.after()?);
-    let references =
-        api.app
-            .list_references(&group, None, after.as_ref(), page.top, &context.caller.room);
+    let references = api.app.groups.list_references(
+        &group,
+        None,
+        after.as_ref(),
+        page.top,
+        &context.caller.room,
+    );
     let references = references.await?;
     Ok(Json(List {
         next_link: page.next(&references, |reference| reference.id.clone(), &context),

@@ -41,6 +41,7 @@ async fn list_aws_resource_providers(
     let after: Option<String> = page.after()?;
     let providers = api
         .app
+        .types
         .list_resource_providers(&scope, after.as_deref(), page.top)?;
     let summary = |provider| ResourceProviderSummary::of(&provider, &scope);
     Ok(Json(List {
@@ -61,7 +62,10 @@ async fn get_aws_resource_provider(
     path: AwsResourceProviderPath,
 ) -> Result<Json<ResourceProviderSummary>, Problem> {
     let scope = path.scope()?;
-    let provider = api.app.get_resource_provider(&scope, &path.namespace)?;
+    let provider = api
+        .app
+        .types
+        .get_resource_provider(&scope, &path.namespace)?;
     Ok(Json(ResourceProviderSummary::of(&provider, &scope)))
 }
 
@@ -77,6 +81,6 @@ async fn get_aws_resource_type(
     path: CollectionPath,
 ) -> Result<Json<ResourceTypeBody>, Problem> {
     let (scope, type_name) = (path.scope()?, path.type_name()?);
-    let schema = api.app.get_resource_type(&scope, &type_name).await?;
+    let schema = api.app.types.get_resource_type(&scope, &type_name).await?;
     Ok(Json(ResourceTypeBody::of(&schema, &scope)))
 }

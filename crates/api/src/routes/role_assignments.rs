@@ -51,6 +51,7 @@ async fn list_role_assignments(
     let (plane, after) = (path.id()?, page.after()?);
     let assignments =
         api.app
+            .planes
             .list_role_assignments(&plane, after.as_ref(), page.top, &context.caller);
     let assignments = assignments.await?;
     Ok(Json(List {
@@ -74,7 +75,7 @@ async fn get_role_assignment(
     context: RequestContext,
 ) -> Result<Tagged<RoleAssignmentBody>, Problem> {
     let id = path.id()?;
-    let assignment = api.app.get_role_assignment(&id, &context.caller);
+    let assignment = api.app.planes.get_role_assignment(&id, &context.caller);
     Ok(tagged(assignment.await?))
 }
 
@@ -103,6 +104,7 @@ async fn put_role_assignment(
     let put = PutRoleAssignment { id, grant };
     let put = api
         .app
+        .planes
         .put_role_assignment(put, &condition, &context.caller);
     Ok(match put.await? {
         RoleAssignmentPut::Created(created) => {
@@ -137,6 +139,7 @@ async fn delete_role_assignment(
     let (id, condition) = (path.id()?, conditions.into());
     let deleted = api
         .app
+        .planes
         .delete_role_assignment(&id, &condition, &context.caller);
     Ok(match deleted.await? {
         Some(deleted) => change(Some(&deleted), None).into_response(),

@@ -59,16 +59,18 @@ async fn apply_resource_group(
     let set = aside.run(move || request.apply(&of)).await??;
     let caller = &context.caller;
     let admit = |more| rated::count_more(&api, &caller.name, uri.path(), Effect::Write, more);
-    Ok(match api.app.apply_set(&id, set, caller, admit).await? {
-        ApplyOutcome::Unchanged(work) => {
-            let unchanged = Extension(CameOf::Unchanged);
-            (unchanged, Json(AppliedSet::from(*work))).into_response()
-        }
-        ApplyOutcome::Accepted(operation) => {
-            context.noted.changes(&operation);
-            context.accepted(&*operation)
-        }
-    })
+    Ok(
+        match api.app.sets.apply_set(&id, set, caller, admit).await? {
+            ApplyOutcome::Unchanged(work) => {
+                let unchanged = Extension(CameOf::Unchanged);
+                (unchanged, Json(AppliedSet::from(*work))).into_response()
+            }
+            ApplyOutcome::Accepted(operation) => {
+                context.noted.changes(&operation);
+                context.accepted(&*operation)
+            }
+        },
+    )
 }
 
 /// Tells all that is wrong with a set, without a call to AWS.
@@ -92,7 +94,7 @@ async fn validate_resource_group(
     rated::count_members(&api, &context, uri.path(), Effect::AwsRead, request.count())?;
     let of = id.clone();
     let set = aside.run(move || request.set(&of)).await??;
-    api.app.validate_set(&id, set, &context.caller).await?;
+    api.app.sets.validate_set(&id, set, &context.caller).await?;
     Ok(Json(Valid::SUCCEEDED))
 }
 
@@ -124,6 +126,7 @@ async fn what_if_resource_group(
     let admit = |more| rated::count_more(&api, caller, uri.path(), Effect::AwsRead, more);
     let what_if = api
         .app
+        .sets
         .what_if_set(&id, set, settings.lifetime(), &context.caller, admit);
     let what_if = what_if.await?;
     Ok(Json(WhatIfResult::new(what_if, settings)))

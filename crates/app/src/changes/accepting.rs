@@ -11,7 +11,7 @@ use ucp_store::{NewOperation, NewWork, Sealed};
 use zeroize::Zeroizing;
 
 use super::member::{ChangeGoal, ChangeMember};
-use crate::{App, Caller, PutResource, Rejection};
+use crate::{Caller, ChangeCases, PutResource, Rejection};
 
 /// What an operation on a group is to do: what is stored of it, and what is sealed, since it may have secrets.
 #[derive(Clone)]
@@ -29,7 +29,7 @@ pub(crate) struct ChangeReason {
     pub(crate) order: Option<Box<Order>>,
 }
 
-impl App {
+impl ChangeCases {
     /// Refuses members in accounts that the credentials do not reach, and more references than the quotas allow: so many come into
     /// each group.
     pub(crate) async fn admit_members<'a>(
@@ -40,10 +40,10 @@ impl App {
     ) -> Result<(), Rejection> {
         let scopes: BTreeSet<&Scope> = scopes.collect();
         for scope in scopes {
-            self.parts.accounts.verify(scope).await?;
+            self.ground.accounts.verify(scope).await?;
         }
         for (group, more) in more {
-            self.admit_set(group, &caller.name, more).await?;
+            self.allowances.admit_set(group, &caller.name, more).await?;
         }
         Ok(())
     }
@@ -63,7 +63,7 @@ impl App {
     /// Returns what a put declares, with the tags of its group.
     pub(crate) fn declared_put(&self, put: &PutResource, group: &ResourceGroup) -> DeclaredMember {
         DeclaredMember {
-            default_tags: self.default_tags(put, Some(group)),
+            default_tags: self.types.default_tags(put, Some(group)),
             properties: put.properties.clone(),
         }
     }
@@ -79,12 +79,14 @@ impl App {
             application,
             declarations,
         } = change;
-        let mut new = self.new_group_operation(group, Task::Apply(application), caller);
+        let mut new = self
+            .operations
+            .new_group_operation(group, Task::Apply(application), caller);
         let text = serde_json::to_vec(&declarations);
         let text = Zeroizing::new(text.map_err(|error| Rejection::Internal(error.into()))?);
         let place = AssociatedData::Desired(new.id);
-        let entropy = self.parts.entropy.as_ref();
-        let sealed = self.parts.keys.sealing.seal(place, &text, entropy);
+        let entropy = self.ground.entropy.as_ref();
+        let sealed = self.ground.keys.sealing.seal(place, &text, entropy);
         if let NewWork::Group { declared, .. } = &mut new.work {
             *declared = Some(Sealed(sealed));
         }

@@ -11,12 +11,12 @@ use ucp_set::with_unknown;
 
 use crate::Room;
 use crate::declaring::{LastApplied, NOT_VALID, create_judge, judge_for_type, known, names_it};
-use crate::{App, PutResource, Rejection};
+use crate::{ChangeCases, PutResource, Rejection};
 
 /// The checks of all members of a change.
 pub(crate) const SET_CHECKS_MAX: u64 = 2_000_000;
 
-impl App {
+impl ChangeCases {
     /// Judges a put by its schema, with what it refers to as unknown values, within what is `left` for its change. `last` is what its
     /// alias tells, if it has a reference. Returns the identifier that it declares.
     pub(crate) fn judged_draft(
@@ -31,7 +31,7 @@ impl App {
         let draft = DraftPut {
             properties: with_unknown(&Value::Object(put.properties.clone())),
             schema: Arc::clone(schema),
-            default_tags: self.default_tags(put, Some(group)),
+            default_tags: self.types.default_tags(put, Some(group)),
             scope: put.scope.clone(),
             options: put.options,
         };

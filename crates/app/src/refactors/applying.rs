@@ -11,9 +11,10 @@ use ucp_refactor::Base;
 use ucp_store::{ApplyRefactor, Error, NewOperation};
 
 use super::records::{RECORD_MAX_BYTES, no_such_refactor, told_by};
-use super::{DeclaredRefactor, RefactorMode, Refactored, in_words};
-use crate::refusal::policy_lowered;
-use crate::{App, Caller, Rejection};
+use super::{DeclaredRefactor, RefactorMode, Refactored};
+use crate::ground::refusal::policy_lowered;
+use crate::moves::in_words;
+use crate::{Caller, RefactorCases, Rejection};
 
 const ACTION: &str = "System.Resources/resourceGroups/refactor/action";
 /// The maximum number of plans that are kept of a caller, and that nobody has applied.
@@ -34,7 +35,7 @@ struct Moving {
     deploy: Option<NewOperation>,
 }
 
-impl App {
+impl RefactorCases {
     /// Tells what moves where, and keeps that; or moves it, all at once, and nothing is sent to AWS.
     pub async fn refactor(
         &self,
@@ -53,7 +54,7 @@ impl App {
         match declared.mode {
             RefactorMode::Plan => {
                 let most = plans_beside(told_by(&planned.content));
-                let kept = self.parts.store.keep_refactor(planned.clone(), most);
+                let kept = self.ground.store.keep_refactor(planned.clone(), most);
                 kept.await?;
                 Ok(Refactored {
                     record: caller.shown(planned),
@@ -99,7 +100,7 @@ impl App {
         groups
             .create
             .retain(|group| targets.contains(&group.id.key()));
-        let history = self.history(&planned.content.named).await?;
+        let history = self.moves.history(&planned.content.named).await?;
         if history.ids() != planned.content.history.environment {
             let message =
                 "The groups have had another refactor since this one was planned. Plan it again.";
@@ -125,7 +126,7 @@ impl App {
         let applied = self.refactor_to_change(plane, id, caller).await?;
         refuse_status(applied.status, RefactorStatus::Applied)?;
         judge_fingerprint(&applied, fingerprint)?;
-        let history = self.history(&applied.content.named).await?;
+        let history = self.moves.history(&applied.content.named).await?;
         let content = RefactorContent {
             history: RefactorHistory {
                 environment: history.ids(),
@@ -134,8 +135,8 @@ impl App {
             },
             ..applied.inverse()
         };
-        let id = RefactorId(self.parts.entropy.uuid("refactor"));
-        let undo = self.record(id, &applied.plane, content, caller);
+        let id = RefactorId(self.ground.entropy.uuid("refactor"));
+        let undo = self.moves.record(id, &applied.plane, content, caller);
         let moving = Moving {
             record: undo,
             is_planned: false,
@@ -174,18 +175,18 @@ impl App {
             let type_name = &it.from.type_name;
             caller.judge_type(Right::Write, &it.scope, type_name, "move/action")?;
         }
-        self.judge_instances(&content.moves).await?;
+        self.moves.judge_instances(&content.moves).await?;
         self.admit_moves(content).await?;
         let mut named = content.named.iter();
         let keeps_plan_policy = !named.all(|group| caller.may_lower_policy(group));
         let record = Refactor {
             status: RefactorStatus::Applied,
-            changed_at: self.now(),
+            changed_at: self.ground.now(),
             ..planned
         };
         let id = record.id;
         let groups = record.content.named.clone();
-        let applied = self.parts.store.apply_refactor(ApplyRefactor {
+        let applied = self.ground.store.apply_refactor(ApplyRefactor {
             record,
             is_planned,
             keeps_plan_policy,
@@ -206,9 +207,9 @@ impl App {
         );
         let deployment = match applied.content.deployment {
             Some(id) => {
-                let operation = self.operation(id).await?;
+                let operation = self.operations.operation(id).await?;
                 if let Some(group) = operation.work.group_id() {
-                    self.group_operation_accepted(&operation, group);
+                    self.operations.group_operation_accepted(&operation, group);
                 }
                 Some(operation)
             }
@@ -228,7 +229,7 @@ impl App {
             planes.entry(plane.key()).or_insert((plane, 0)).1 += 1;
         }
         for (plane, more) in planes.into_values() {
-            self.admit_groups(&plane, more).await?;
+            self.allowances.admit_groups(&plane, more).await?;
         }
         let mut more: HashMap<String, (&GroupId, isize)> = HashMap::new();
         for RefactorMove { from, to, .. } in &content.moves {
@@ -237,7 +238,7 @@ impl App {
         }
         for (group, more) in more.into_values() {
             if let Ok(more @ 1..) = usize::try_from(more) {
-                self.admit_references(group, more).await?;
+                self.allowances.admit_references(group, more).await?;
             }
         }
         Ok(())
@@ -254,7 +255,7 @@ impl App {
             Error::NoSuchRefactor => no_such_refactor(id, caller),
             Error::RefactorStatus(status) => wrong_status(status),
             Error::GroupDeleting(running) | Error::Busy(running) => {
-                self.busy(running).await.shown_to(caller)
+                self.ground.busy(running).await.shown_to(caller)
             }
             Error::PreconditionFailed | Error::NoSuchGroup => precondition_failed(
                 "What moves, or a group, is not as it was. Nothing has moved. Plan again.",

@@ -21,10 +21,10 @@ use ucp_store::REFACTORS_MAX;
 use super::deployed::{DefaultTags, compared};
 use super::found::{Found, FoundGroup, FoundPut, Tracked, as_made};
 use super::{DeclaredRefactor, DeclaredResource, NamedGroup, RefactorMode};
+use crate::ground::refusal::no_such_group;
 use crate::identifier::named;
 use crate::in_flight::recorded_by;
-use crate::refusal::no_such_group;
-use crate::{App, Caller, PutResource, Rejection, TrackedBy};
+use crate::{Caller, PutResource, RefactorCases, Rejection, TrackedBy};
 
 /// The maximum number of types whose resources are compared, as counted for each account and region.
 pub(crate) const TYPES_MAX: usize = 1_000;
@@ -43,7 +43,7 @@ type Outside = BTreeMap<String, ReferenceId>;
 
 type Schemas = HashMap<(String, String), Result<Arc<ResourceSchema>, Failure>>;
 
-impl App {
+impl RefactorCases {
     /// Compares what is deployed with what is declared. Reads the store alone.
     pub(super) async fn found(
         &self,
@@ -106,7 +106,7 @@ impl App {
             .deployed_types(&references, &groups, &mut schemas)
             .await?;
         let ids: Vec<GroupId> = groups.iter().map(|group| group.id().clone()).collect();
-        let history = self.history(&ids).await?;
+        let history = self.moves.history(&ids).await?;
         if declared.history.is_some() && !history.is_whole {
             let message = format!(
                 "The groups have had events of more than {REFACTORS_MAX} refactors, and no more are compared. Send no history."
@@ -137,18 +137,20 @@ impl App {
             details,
             events: history.events(),
             body,
-            keys: Arc::clone(&self.parts.keys),
+            keys: Arc::clone(&self.ground.keys),
         };
         let is_quick = sides.is_quick();
         let compare = move || sides.compare();
-        let compared = self.parts.pool.run_unless_quick(is_quick, compare);
+        let compared = self.ground.pool.run_unless_quick(is_quick, compare);
         let Compared {
             mut refactor,
             references,
             history: given,
             puts,
         } = compared.await??;
-        self.keep_instances(&mut refactor, &references).await?;
+        self.moves
+            .keep_instances(&mut refactor, &references)
+            .await?;
         declared.history = given;
         Ok(Found {
             refactor,
@@ -169,7 +171,7 @@ impl App {
         let declared: BTreeSet<String> = resources.iter().map(|it| it.group.key()).collect();
         let mut found = Vec::with_capacity(named.len());
         for NamedGroup { group, .. } in named {
-            let recorded = match self.parts.store.get_resource_group(&group.id).await {
+            let recorded = match self.ground.store.get_resource_group(&group.id).await {
                 Err(ucp_store::Error::NoSuchGroup) => None,
                 other => Some(other?),
             };
@@ -177,7 +179,7 @@ impl App {
                 .as_ref()
                 .and_then(|recorded| recorded.body.deletion);
             if let Some(deletion) = deletion {
-                return Err(self.busy(deletion).await.shown_to(caller));
+                return Err(self.ground.busy(deletion).await.shown_to(caller));
             }
             found.push(FoundGroup {
                 is_declared: declared.contains(&group.id.key()),
@@ -213,7 +215,7 @@ impl App {
             match schema {
                 Ok(schema) => {
                     let group = groups.get(&resource.group.key());
-                    let tags = self.default_tags(put, group);
+                    let tags = self.types.default_tags(put, group);
                     looked_up.push((resource, schema, tags));
                 }
                 Err(failure) => {
@@ -240,7 +242,7 @@ impl App {
             let prepared = prepared.collect();
             (prepared, outside)
         };
-        let prepared = self.parts.pool.run_unless_quick(is_quick, prepare).await?;
+        let prepared = self.ground.pool.run_unless_quick(is_quick, prepare).await?;
         let (prepared, outside) = prepared;
         Ok((kept(prepared, details), outside))
     }
@@ -264,7 +266,7 @@ impl App {
             if !caller.reads_group(&id.group) {
                 continue;
             }
-            let Some(reference) = self.parts.store.get_reference(&id).await? else {
+            let Some(reference) = self.ground.store.get_reference(&id).await? else {
                 continue;
             };
             let Reference { id, scope, .. } = &reference;
@@ -292,7 +294,7 @@ impl App {
         let mut typed = Vec::with_capacity(references.len());
         for Reference { id, scope, .. } in references {
             let schema = self.schema_among(schemas, scope, &id.type_name).await?.ok();
-            let mut tags = self.parts.default_tags.in_account(&scope.account);
+            let mut tags = self.types.default_tags.in_account(&scope.account);
             if let Some(group) = groups.get(&id.group.key()) {
                 tags.extend(group.body.default_tags.clone());
             }
@@ -321,7 +323,7 @@ impl App {
                 target: None,
             }]));
         }
-        let schema = match self.recorded_schema(scope, type_name).await {
+        let schema = match self.types.recorded_schema(scope, type_name).await {
             Ok(schema) => Ok(schema),
             Err(Rejection::Invalid(failure)) => Err(failure),
             Err(rejection) => return Err(rejection),

@@ -9,10 +9,10 @@ use ucp_refactor::{Deployed, LastSecrets, RESOURCES_MAX};
 use ucp_schema::{Classes, ResourceSchema};
 use ucp_store::Limit;
 
+use crate::ground::refusal::no_such_group;
 use crate::in_flight::recorded_by;
 use crate::listed::PAGE_MAX_BYTES;
-use crate::refusal::no_such_group;
-use crate::{App, Rejection, Room};
+use crate::{RefactorCases, Rejection, Room};
 
 /// How much is compared of what is known of the resources in the named groups: last declarations and models, as JSON.
 pub(crate) const DEPLOYED_MAX_BYTES: usize = 64 << 20;
@@ -22,7 +22,7 @@ const PAGE: Limit = Limit {
     bytes: PAGE_MAX_BYTES,
 };
 
-impl App {
+impl RefactorCases {
     /// Returns the references of groups, and takes room for each page of them before the next is read. One more than may be
     /// compared, if there are so many.
     pub(super) async fn deployed(
@@ -34,7 +34,7 @@ impl App {
         for group in groups {
             let mut after = None;
             loop {
-                let store = &self.parts.store;
+                let store = &self.ground.store;
                 let page = store.list_references(&group.id, None, after.as_ref(), PAGE);
                 let page = match page.await {
                     Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(&group.id)),

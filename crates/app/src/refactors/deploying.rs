@@ -14,11 +14,11 @@ use ucp_set::{DeclaredMember, MEMBERS_MAX, REFERENCES_MAX, objection, visit};
 use ucp_store::NewOperation;
 
 use super::found::{FoundGroup, FoundPut, Tracked, as_made};
-use super::in_words;
 use crate::changes::{ChangeGoal, ChangeMember, ChangeReason, GroupChange, Left, applied};
 use crate::declaring::LastApplied;
+use crate::moves::in_words;
 use crate::sets::{placed, refused_elsewhere};
-use crate::{App, Caller, Rejection};
+use crate::{Caller, RefactorCases, Rejection};
 
 const INVALID: &str = "What changes cannot be put. Nothing has moved, and nothing was sent. Correct what the details name.";
 /// So many puts are quick to judge if each of them is.
@@ -38,7 +38,7 @@ pub(super) struct JudgedPuts {
     creates: HashMap<String, usize>,
 }
 
-impl App {
+impl RefactorCases {
     /// Judges the puts as each would be judged by itself, without a look at AWS.
     pub(super) async fn judged_puts(
         &self,
@@ -68,7 +68,7 @@ impl App {
             .collect();
         let is_quick = puts.len() <= QUICK_PUTS && puts.iter().all(FoundPut::is_quick);
         let judge = || self.judged_in_turn(puts, &groups, &schemas, caller);
-        self.parts.pool.run_here(is_quick, judge).await?
+        self.ground.pool.run_here(is_quick, judge).await?
     }
 
     fn judged_in_turn(
@@ -100,7 +100,10 @@ impl App {
             let last = it.updates.as_ref().map(|updates| {
                 LastApplied::new(it.last.as_ref(), updates.identifier.as_ref(), &it.schema)
             });
-            match self.judged_draft(&it.put, &it.schema, group, last.as_ref(), &mut left) {
+            match self
+                .changes
+                .judged_draft(&it.put, &it.schema, group, last.as_ref(), &mut left)
+            {
                 Ok(_) => {}
                 Err(Rejection::Invalid(failure) | Rejection::TooLarge(failure)) => {
                     details.extend(placed(&it.place, failure));
@@ -114,7 +117,7 @@ impl App {
                 }
                 None => *judged.creates.entry(it.reference.group.key()).or_default() += 1,
             }
-            let declared = self.declared_put(&it.put, group);
+            let declared = self.changes.declared_put(&it.put, group);
             judged.declared.push(Some(declared));
             let scope = it.put.scope.clone();
             let member = ChangeMember {
@@ -148,7 +151,7 @@ impl App {
                     continue;
                 };
                 let schema = schemas.get(&id.key()).cloned();
-                let schema = schema.or_else(|| self.parts.types.catalogue().get(&id.type_name));
+                let schema = schema.or_else(|| self.types.source.catalogue().get(&id.type_name));
                 // A private type is checked when it is read.
                 if let Some((code, message)) = schema.and_then(|it| objection(&it, pointer)) {
                     let place = format!("{}/properties{at}", it.place);
@@ -201,7 +204,8 @@ impl App {
             (*group, made.saturating_add_signed(arrived))
         });
         let scopes = members.iter().map(|member| &member.scope);
-        self.admit_members(scopes, more.collect::<Vec<_>>(), caller)
+        self.changes
+            .admit_members(scopes, more.collect::<Vec<_>>(), caller)
             .await?;
         // Others are put since they refer to what changes, which is perhaps nothing.
         let changed = content.changes.update.iter();
@@ -216,11 +220,11 @@ impl App {
             ..ChangeReason::default()
         };
         let change = GroupChange::of(members, declared, Map::new(), reason);
-        self.new_change(&group, change, caller).map(Some)
+        self.changes.new_change(&group, change, caller).map(Some)
     }
 }
 
-impl App {
+impl RefactorCases {
     /// Refuses changes that the policies of other groups do not take.
     async fn refuse_protected(&self, updates: &[&(String, Tracked)]) -> Result<(), Rejection> {
         let mut details = Vec::new();
@@ -229,7 +233,7 @@ impl App {
                 continue;
             };
             let own = Some(&reference.id.group);
-            if let Some(failure) = self.refused_elsewhere(&target, own, false).await? {
+            if let Some(failure) = self.ground.refused_elsewhere(&target, own, false).await? {
                 details.extend(placed(place, failure));
             }
         }

@@ -11,8 +11,8 @@ use ucp_model::{
 use ucp_refactor::Refactor;
 use ucp_schema::ResourceSchema;
 
-use super::history::History;
 use crate::PutResource;
+use crate::moves::history::History;
 
 /// What a refactor has found.
 pub(super) struct Found {

@@ -5,23 +5,31 @@ mod comparing;
 mod deployed;
 mod deploying;
 mod found;
-mod history;
-mod instances;
-mod of_set;
 mod recording;
 mod records;
 
+use std::sync::Arc;
+
 use ucp_model::operation::group::OnFailure;
-use ucp_model::{Detail, GroupId, NewResourceGroup, Operation, Refactor, ReferenceId};
+use ucp_model::{Detail, GroupId, NewResourceGroup, Operation, Refactor};
 use ucp_refactor::{Base, Deleted, Event, Mapping, OnAmbiguity};
 
-use crate::PutResource;
+use crate::{Allowances, ChangeCases, Ground, MoveCases, OperationCases, PutResource, TypeCases};
 
 pub(crate) use self::applying::{PLANS_MAX, PLANS_MAX_BYTES};
 pub(crate) use self::comparing::{GROUPS_MAX, TYPES_MAX};
 pub(crate) use self::deployed::DEPLOYED_MAX_BYTES;
-pub(crate) use self::of_set::changed_meanwhile;
 pub use self::records::RefactorQuery;
+
+/// Refactors.
+pub struct RefactorCases {
+    pub(crate) ground: Arc<Ground>,
+    pub(crate) allowances: Arc<Allowances>,
+    pub(crate) types: Arc<TypeCases>,
+    pub(crate) operations: Arc<OperationCases>,
+    pub(crate) changes: Arc<ChangeCases>,
+    pub(crate) moves: Arc<MoveCases>,
+}
 
 /// A refactor, as a request declares it: all that the named groups shall hold.
 pub struct DeclaredRefactor {
@@ -112,9 +120,4 @@ pub struct DeclaredResource {
     pub identifier: Option<String>,
     /// What would be put. It has neither a name nor a reference.
     pub put: Box<PutResource>,
-}
-
-/// Returns an address as users write it.
-fn in_words(id: &ReferenceId) -> String {
-    format!("{}/{}/{}", id.group.name, id.type_name.arm(), id.alias)
 }

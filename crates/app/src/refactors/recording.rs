@@ -5,16 +5,17 @@ use std::collections::{HashMap, HashSet};
 use ucp_model::{
     EventMove, GroupChanges, Refactor, RefactorAmbiguity, RefactorChanges, RefactorContent,
     RefactorEnvironment, RefactorEvent, RefactorGroup, RefactorHistory, RefactorId, RefactorMove,
-    RefactorStatus, RefusedMove,
+    RefusedMove,
 };
 use ucp_refactor::{Event, OnAmbiguity};
 
 use super::found::{Found, FoundGroup, FoundPut};
-use super::history::History;
-use super::{DeclaredRefactor, EmptiedGroups, in_words};
-use crate::{App, Caller};
+use super::{DeclaredRefactor, EmptiedGroups};
+use crate::moves::history::History;
+use crate::moves::recording::itself;
+use crate::{Caller, RefactorCases};
 
-impl App {
+impl RefactorCases {
     /// Returns the record of what was found, with the named groups and the puts of what changes. Nothing has moved.
     pub(super) fn planned(
         &self,
@@ -23,7 +24,7 @@ impl App {
         found: Found,
         caller: &Caller,
     ) -> (Refactor, Vec<FoundGroup>, Vec<FoundPut>) {
-        let id = RefactorId(self.parts.entropy.uuid("refactor"));
+        let id = RefactorId(self.ground.entropy.uuid("refactor"));
         let Found {
             refactor,
             groups,
@@ -110,28 +111,7 @@ impl App {
             deployment: None,
             is_deployed: declared.deploy.is_some(),
         };
-        (self.record(id, plane, content, caller), groups, puts)
-    }
-
-    /// Returns a record that is planned now.
-    pub(super) fn record(
-        &self,
-        id: RefactorId,
-        plane: &str,
-        content: RefactorContent,
-        caller: &Caller,
-    ) -> Refactor {
-        let now = self.now();
-        Refactor {
-            id,
-            plane: plane.to_owned(),
-            created_by: caller.name.clone(),
-            created_at: now,
-            status: RefactorStatus::Planned,
-            changed_at: now,
-            fingerprint: self.parts.keys.digest.fingerprint(&content.essence()),
-            content,
-        }
+        (self.moves.record(id, plane, content, caller), groups, puts)
     }
 }
 
@@ -223,19 +203,6 @@ fn events(
         revoked: false,
     });
     revoked.chain(pending).collect()
-}
-
-/// Returns the event that a refactor without a history brings.
-pub(super) fn itself(id: RefactorId, moves: &[RefactorMove]) -> RefactorEvent {
-    let moved = moves.iter().map(|it| EventMove {
-        from: in_words(&it.from),
-        to: in_words(&it.to),
-    });
-    RefactorEvent {
-        id: id.to_string(),
-        moves: moved.collect(),
-        revoked: false,
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use ucp_model::{
 use ucp_store::refactor_place;
 
 use crate::listed::{Filling, LARGE};
-use crate::{App, Caller, Listed, Rejection};
+use crate::{Caller, Listed, RefactorCases, Rejection};
 
 /// How many records a page has at most. Each may tell of thousands of resources.
 const PAGE_MAX: usize = 20;
@@ -34,7 +34,7 @@ pub struct RefactorQuery {
     pub top: usize,
 }
 
-impl App {
+impl RefactorCases {
     /// Returns a record of a plane.
     pub async fn get_refactor(
         &self,
@@ -56,7 +56,7 @@ impl App {
         id: RefactorId,
         caller: &Caller,
     ) -> Result<Refactor, Rejection> {
-        let found = self.parts.store.get_refactor(id).await?;
+        let found = self.ground.store.get_refactor(id).await?;
         let found = found.filter(|record| record.plane.eq_ignore_ascii_case(plane));
         let shown = found.filter(|record| caller.reads_refactor(record));
         shown.ok_or_else(|| no_such_refactor(id, caller))
@@ -84,7 +84,7 @@ impl App {
         shown.enter().await?;
         loop {
             let asked = shown.to_read();
-            let store = &self.parts.store;
+            let store = &self.ground.store;
             let page = store.list_refactors(&plane, group.as_ref(), after, asked);
             let page = page.await?;
             let is_end = page.len() < asked;

@@ -15,7 +15,7 @@ use super::instances::{
 use super::ordering::{NewOrder, ReferenceOf, Works, linked, refuse_busy};
 use super::renewal::{evaluated, handed_out};
 use super::{Ordered, ServiceRejection, ServiceRequest};
-use crate::App;
+use crate::ServiceCases;
 
 /// The tag that tells the binding.
 const BINDING: &str = "osb-binding";
@@ -53,7 +53,7 @@ pub struct BoundService {
     pub renew_before: Option<Timestamp>,
 }
 
-impl App {
+impl ServiceCases {
     /// Makes a binding.
     pub async fn bind_service(
         &self,
@@ -169,7 +169,7 @@ impl App {
             randoms: self.drawn(names.iter().cloned(), &row.randoms),
             ..row
         };
-        let now = self.now();
+        let now = self.ground.now();
         let randoms = existing.map(|it| it.randoms.clone()).unwrap_or_default();
         // If it is not made anew, what it hands out works until it expires.
         let works = existing.filter(|it| it.has_stood());
@@ -266,7 +266,7 @@ impl App {
         let found = found.filter(|it| it.id == id && it.has_stood());
         let found = found.ok_or_else(|| refused("does not exist"))?;
         match found.expires_at {
-            Some(at) if at <= self.now() => Err(refused("has expired. Bind anew")),
+            Some(at) if at <= self.ground.now() => Err(refused("has expired. Bind anew")),
             Some(_) | None => Ok(found),
         }
     }
@@ -328,12 +328,12 @@ impl App {
         let is_empty = own.is_empty() && cancels.is_none();
         let works = Works::deleting(&own, &[], recorded);
         let change = match is_empty {
-            true => Change::done(ChangeKind::Delete, self.now()),
+            true => Change::done(ChangeKind::Delete, self.ground.now()),
             false => self.begins(ChangeKind::Delete),
         };
         let mut gone = found.clone();
         if is_empty {
-            gone.delete(self.now());
+            gone.delete(self.ground.now());
         } else {
             gone.change = change;
         }

@@ -9,7 +9,7 @@ use ucp_offerings::{Edge, Offering, Offerings, Plan, Randoms, Refusal};
 use super::ordering::{NewOrder, ReferenceOf, Works, linked, refuse_busy};
 use super::renewal::{context, unfilled};
 use super::{Ordered, ServiceRejection, ServiceRequest};
-use crate::App;
+use crate::ServiceCases;
 
 /// The maximum length of a tag of a reference, in characters. It is that of AWS. A longer name is cut.
 const TAG_VALUE_MAX_CHARS: usize = 256;
@@ -65,7 +65,7 @@ pub struct ProvisionedService {
     pub applied: Provision,
 }
 
-impl App {
+impl ServiceCases {
     /// Makes an instance.
     pub async fn provision_service(
         &self,
@@ -304,7 +304,7 @@ impl App {
             edge,
             name,
         } = change;
-        let bindings = self.parts.store.list_service_bindings(&row.id).await;
+        let bindings = self.ground.store.list_service_bindings(&row.id).await;
         let bindings = bindings.map_err(ServiceRejection::of_store)?;
         let applied = row.applied.as_ref();
         let is_same = applied.is_some_and(|applied| applied.is_same(&wanted));
@@ -423,7 +423,7 @@ impl App {
                 ChangeKind::Create => cancels = row.change.operation,
             }
         }
-        let bindings = self.parts.store.list_service_bindings(&row.id).await;
+        let bindings = self.ground.store.list_service_bindings(&row.id).await;
         let bindings = bindings.map_err(ServiceRejection::of_store)?;
         refuse_changing_bindings(&bindings)?;
         let mut references: Vec<ReferenceOf> = Vec::new();
@@ -536,7 +536,7 @@ impl App {
 
     /// Refuses a change while a binding changes.
     async fn refuse_changing(&self, row: &ServiceInstance) -> Result<(), ServiceRejection> {
-        let bindings = self.parts.store.list_service_bindings(&row.id).await;
+        let bindings = self.ground.store.list_service_bindings(&row.id).await;
         refuse_changing_bindings(&bindings.map_err(ServiceRejection::of_store)?)
     }
 
@@ -545,7 +545,7 @@ impl App {
         Change {
             kind,
             operation: None,
-            began_at: self.now(),
+            began_at: self.ground.now(),
             ended: None,
         }
     }

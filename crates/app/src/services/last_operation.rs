@@ -5,7 +5,7 @@ use ucp_model::{BindingId, Change, ChangeKind, Failure, Operation, OperationId, 
 
 use super::refused::first_cause;
 use super::{ServiceRejection, ServiceRequest};
-use crate::App;
+use crate::ServiceCases;
 
 /// What has come of a change.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub enum Progress {
     Failed,
 }
 
-impl App {
+impl ServiceCases {
     /// Returns what has come of a change of an instance: of `operation`, or of the latest one if that is unknown.
     pub async fn last_operation_of_service(
         &self,

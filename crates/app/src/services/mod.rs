@@ -29,12 +29,24 @@ use ucp_access::BROKER_PREFIX;
 use ucp_model::{GroupId, InstanceId, OperationId, Originator, Scope};
 use ucp_offerings::{Offering, Offerings, Plan};
 
-use crate::{App, Caller, Rejection};
+use crate::{
+    Allowances, Caller, ChangeCases, Ground, OperationCases, Rejection, SetCases, TypeCases,
+};
 
 /// The plane of the groups that instances live in.
 const PLANE: &str = "local";
 /// The size of parameters that are judged where the request is served.
 const QUICK_MAX_BYTES: usize = 4 * 1024;
+
+/// The service instances and bindings of platforms.
+pub struct ServiceCases {
+    pub(crate) ground: Arc<Ground>,
+    pub(crate) allowances: Arc<Allowances>,
+    pub(crate) types: Arc<TypeCases>,
+    pub(crate) operations: Arc<OperationCases>,
+    pub(crate) changes: Arc<ChangeCases>,
+    pub(crate) sets: Arc<SetCases>,
+}
 
 /// A platform that orders services, as the configuration has it.
 #[derive(Clone, Debug)]
@@ -87,7 +99,7 @@ impl Platform {
     }
 }
 
-impl App {
+impl ServiceCases {
     /// Judges parameters. Large ones take CPU time.
     async fn judge_parameters<T: Send + 'static>(
         &self,
@@ -98,6 +110,7 @@ impl App {
         let is_quick = serde_json::to_vec(given).is_ok_and(|text| text.len() <= QUICK_MAX_BYTES);
         let offerings = Arc::clone(request.offerings);
         let judged = self
+            .ground
             .judge_aside(is_quick, move || judge(&offerings))
             .await?;
         judged.ok_or_else(|| Rejection::Internal("an offering was lost".into()).into())

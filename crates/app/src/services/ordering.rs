@@ -15,10 +15,10 @@ use ucp_store::PlaceOrder;
 
 use super::wait::Impatience;
 use super::{Ordered, ServiceRejection, ServiceRequest};
-use crate::awaiting::Pending;
 use crate::changes::{ChangeGoal, ChangeMember, ChangeReason, GroupChange, applied};
 use crate::declaring::Purpose;
-use crate::{App, DeclaredSet, Mode, PutResource, SetGoal, SetMember};
+use crate::operations::awaiting::Pending;
+use crate::{DeclaredSet, Mode, PutResource, ServiceCases, SetGoal, SetMember};
 
 /// How many letters and digits a random value has.
 const RANDOM_CHARS: usize = 40;
@@ -200,7 +200,7 @@ impl From<&ApplyMember> for ReferenceOf {
     }
 }
 
-impl App {
+impl ServiceCases {
     /// Judges what resources come to, without a look at AWS. They refer to what is of the instance alone.
     pub(super) async fn judged_services(
         &self,
@@ -249,7 +249,9 @@ impl App {
             members: members.collect(),
             outputs: Map::new(),
         };
-        let judged = self.judged_set_in(group, set, recorded, request.caller, Purpose::Change);
+        let judged = self
+            .sets
+            .judged_set_in(group, set, recorded, request.caller, Purpose::Change);
         let judged = judged.await.map_err(ServiceRejection::of_set)?;
         let members = judged.members.iter();
         let of_members = members
@@ -264,7 +266,7 @@ impl App {
                 .map(|member| applied(member, false))
                 .collect(),
             declared: members
-                .map(|member| self.declared_member(member, &judged.group))
+                .map(|member| self.changes.declared_member(member, &judged.group))
                 .collect(),
             outputs: Map::new(),
             recorded: judged.recorded,
@@ -278,7 +280,7 @@ impl App {
         own: &BTreeMap<String, String>,
     ) -> Result<(), ServiceRejection> {
         for resource in resources {
-            let Some(schema) = self.parts.types.catalogue().get(&resource.type_name) else {
+            let Some(schema) = self.types.source.catalogue().get(&resource.type_name) else {
                 continue;
             };
             let properties = Value::Object(resource.properties.clone());
@@ -298,7 +300,7 @@ impl App {
 
     /// Returns how a resource is replaced. A name that it keeps is free only when the old one is gone.
     fn replacement_of(&self, resource: &Resource) -> ReplacementPolicy {
-        let schema = self.parts.types.catalogue().get(&resource.type_name);
+        let schema = self.types.source.catalogue().get(&resource.type_name);
         match schema.is_some_and(|schema| resource.is_named(&schema)) {
             true => ReplacementPolicy::DeleteBeforeCreate,
             false => ReplacementPolicy::CreateBeforeDelete,
@@ -307,7 +309,7 @@ impl App {
 
     /// Returns the group as it is, or as it will be made.
     async fn service_group(&self, id: &GroupId) -> Result<ResourceGroup, ServiceRejection> {
-        match self.parts.store.get_resource_group(id).await {
+        match self.ground.store.get_resource_group(id).await {
             Ok(group) => match group.body.deletion {
                 Some(deletion) => Err(ServiceRejection::busy(deletion)),
                 None => Ok(group),
@@ -319,7 +321,7 @@ impl App {
 
     /// Returns a group as it is made for instances.
     fn made_group(&self, id: &GroupId) -> ResourceGroup {
-        let now = self.now();
+        let now = self.ground.now();
         ResourceGroup {
             id: id.clone(),
             location: "global".to_owned(),
@@ -344,14 +346,15 @@ impl App {
         }
         let group = order.instance.group.clone();
         let caller = request.caller;
-        self.admit_group(&group).await?;
+        self.allowances.admit_group(&group).await?;
         let scopes = [&request.platform.scope].into_iter();
-        self.admit_members(scopes, [(&group, works.more)], caller)
+        self.changes
+            .admit_members(scopes, [(&group, works.more)], caller)
             .await?;
         let mut tags = order.tags.clone();
         tags.extend(order.own_tags.clone());
         let only_reads = works.members.is_empty();
-        let reads_until = only_reads.then(|| self.parts.clock.now().after(request.sync_wait));
+        let reads_until = only_reads.then(|| self.ground.clock.now().after(request.sync_wait));
         let reason = ChangeReason {
             order: Some(Box::new(Order {
                 kind: order.kind(),
@@ -367,9 +370,9 @@ impl App {
         let members = works.members.iter();
         let going: BTreeSet<String> = members.map(|member| member.reference.key()).collect();
         let change = GroupChange::of(works.members, works.declared, works.outputs, reason);
-        let mut new = self.new_change(&group, change, caller)?;
+        let mut new = self.changes.new_change(&group, change, caller)?;
         if order.kind() == ChangeKind::Delete {
-            let heirs = self.heirs(works.recorded.values(), &going, caller);
+            let heirs = self.ground.heirs(works.recorded.values(), &going, caller);
             new.set_heirs(heirs.await?);
         }
         let id = new.id;
@@ -382,13 +385,13 @@ impl App {
                 }
             }
         }
-        let waiter = self.parts.awaiting.announce(id);
+        let waiter = self.operations.awaiting.announce(id);
         let is_waited_for = !request.accepts_incomplete;
         self.place(order, Some(new)).await?;
         let Some(operation) = self.get_operation(id).await? else {
             return Ok(Ordered::UnderWay(id));
         };
-        self.group_operation_accepted(&operation, &group);
+        self.operations.group_operation_accepted(&operation, &group);
         if !is_waited_for {
             return Ok(Ordered::UnderWay(id));
         }
@@ -403,7 +406,7 @@ impl App {
         operation: Option<ucp_store::NewOperation>,
     ) -> Result<ServiceInstance, ServiceRejection> {
         let group = self.made_group(&order.instance.group);
-        let placed = self.parts.store.place_order(PlaceOrder {
+        let placed = self.ground.store.place_order(PlaceOrder {
             instance: order.instance,
             expected: order.expected,
             bindings: order.bindings,
@@ -411,7 +414,7 @@ impl App {
             tags: order.tags.into_iter().collect(),
             cancels: order.cancels,
             operation,
-            placed_at: self.now(),
+            placed_at: self.ground.now(),
         });
         placed.await.map_err(ServiceRejection::of_store)
     }
@@ -433,7 +436,7 @@ impl App {
     fn draw(&self) -> String {
         let mut drawn = String::with_capacity(RANDOM_CHARS);
         while drawn.len() < RANDOM_CHARS {
-            let bytes = self.parts.entropy.draw("service-random");
+            let bytes = self.ground.entropy.draw("service-random");
             // Those beyond are dropped: they would make some letters likelier.
             let fair = bytes
                 .into_iter()

@@ -7,9 +7,9 @@ use ucp_set::{Expression, visit};
 
 use super::ordering::reference_of;
 use super::{Platform, ServiceRejection, ServiceRequest};
-use crate::{App, Rejection};
+use crate::{Rejection, ServiceCases};
 
-impl App {
+impl ServiceCases {
     /// Returns the bindings of an instance that is updated, with the random values that they lack, and what they hand out
     /// afterwards.
     pub(super) fn renewed(

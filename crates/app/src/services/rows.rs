@@ -7,15 +7,15 @@ use ucp_model::{
 use ucp_store::rules::is_of_instance;
 
 use super::ServiceRejection;
-use crate::App;
+use crate::ServiceCases;
 
-impl App {
+impl ServiceCases {
     /// Returns what is recorded of an instance.
     pub(super) async fn service_instance(
         &self,
         id: &InstanceId,
     ) -> Result<Option<ServiceInstance>, ServiceRejection> {
-        let row = self.parts.store.get_service_instance(id).await;
+        let row = self.ground.store.get_service_instance(id).await;
         row.map_err(ServiceRejection::of_store)
     }
 
@@ -24,7 +24,7 @@ impl App {
         &self,
         id: &BindingId,
     ) -> Result<Option<ServiceBinding>, ServiceRejection> {
-        let row = self.parts.store.get_service_binding(id).await;
+        let row = self.ground.store.get_service_binding(id).await;
         row.map_err(ServiceRejection::of_store)
     }
 
@@ -34,7 +34,7 @@ impl App {
         instance: &InstanceId,
         group: &GroupId,
     ) -> Result<Vec<Reference>, ServiceRejection> {
-        let references = self.parts.store.list_service_references(group, instance);
+        let references = self.ground.store.list_service_references(group, instance);
         let mut references = references.await.map_err(ServiceRejection::of_store)?;
         references.retain(|it| {
             let owns_nothing = !it.owned
@@ -49,7 +49,7 @@ impl App {
         &self,
         id: OperationId,
     ) -> Result<Option<Operation>, ServiceRejection> {
-        let operation = self.parts.store.get_operation(id).await;
+        let operation = self.ground.store.get_operation(id).await;
         operation.map_err(ServiceRejection::of_store)
     }
 }

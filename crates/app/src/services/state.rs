@@ -7,14 +7,14 @@ use ucp_model::operation::{GroupWork, ResourceWork};
 use ucp_model::{ChangeKind, Failure, Operation, Reference};
 
 use super::ServiceRejection;
-use crate::App;
+use crate::ServiceCases;
 
 /// How many operations are read at once.
 pub(super) const PAGE: usize = 100;
 /// How many resources a description tells of.
 pub(super) const TOLD_MAX: usize = 10;
 
-impl App {
+impl ServiceCases {
     /// Tells what an order that deletes has left alone, because others stand for it.
     pub(super) async fn left_to_others(
         &self,
@@ -30,7 +30,7 @@ impl App {
         let children: Vec<_> = work.members.iter().filter_map(|it| it.operation).collect();
         let mut left = Vec::new();
         for page in children.chunks(PAGE) {
-            let page = self.parts.store.get_operations(page).await;
+            let page = self.ground.store.get_operations(page).await;
             let page = page.map_err(ServiceRejection::of_store)?;
             left.extend(page.iter().filter_map(given_up));
         }
@@ -53,7 +53,7 @@ impl App {
         &self,
         operation: &Operation,
     ) -> Result<Option<Failure>, ServiceRejection> {
-        let setbacks = self.setbacks_of(operation).await?;
+        let setbacks = self.operations.setbacks_of(operation).await?;
         Ok(setbacks.into_values().next())
     }
 
@@ -106,7 +106,10 @@ impl App {
             (Some(_), Some(_)) => true,
             (Some(_), None) => {
                 let type_name = &reference.id.type_name;
-                let schema = self.recorded_schema(&reference.scope, type_name).await;
+                let schema = self
+                    .types
+                    .recorded_schema(&reference.scope, type_name)
+                    .await;
                 schema.is_ok_and(|schema| !schema.handlers().read)
             }
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use super::{Ordered, ServiceRejection};
-use crate::App;
+use crate::ServiceCases;
 
 /// How often an order is judged anew because its instance has changed meanwhile.
 const MOST: u32 = 30;
@@ -14,7 +14,7 @@ const FIRST: Duration = Duration::from_millis(5);
 /// The longest pause.
 const LONGEST: Duration = Duration::from_millis(200);
 
-impl App {
+impl ServiceCases {
     /// Places an order, and judges it anew as long as its instance has changed meanwhile. A change of a binding is a change of
     /// its instance, so that several bindings that are made at once are judged one after the other.
     pub(super) async fn judged_anew<F>(
@@ -33,7 +33,7 @@ impl App {
                 ordered => return ordered,
             }
             let longest = FIRST.saturating_mul(1 << tries.min(10)).min(LONGEST);
-            sleep(longest.mul_f64(self.parts.entropy.fraction("service-retry"))).await;
+            sleep(longest.mul_f64(self.ground.entropy.fraction("service-retry"))).await;
         }
     }
 }

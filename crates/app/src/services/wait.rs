@@ -6,8 +6,8 @@ use ucp_model::{Change, ChangeKind, Operation, Reason};
 
 use super::refused::first_cause;
 use super::{Ordered, ServiceRejection, ServiceRequest};
-use crate::App;
-use crate::awaiting::Pending;
+use crate::ServiceCases;
+use crate::operations::awaiting::Pending;
 
 /// What becomes of an operation that is not done in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) enum Impatience {
     Leaves,
 }
 
-impl App {
+impl ServiceCases {
     /// Waits for the end of an order. What is not done in time is cancelled, if this request has placed it.
     pub(super) async fn wait_for(
         &self,
@@ -35,7 +35,7 @@ impl App {
         let id = operation.header.id;
         let now = match impatience {
             Impatience::Cancels => {
-                let cancelling = self.parts.store.request_cancel(id, self.now());
+                let cancelling = self.ground.store.request_cancel(id, self.ground.now());
                 cancelling.await.map_err(ServiceRejection::of_store)?
             }
             Impatience::Leaves => self.get_operation(id).await?,
@@ -44,7 +44,7 @@ impl App {
             // It has ended at the last moment.
             Some(ended) if ended.is_terminal() => self.outcome(&ended).await,
             now => {
-                self.parts.workers.wake();
+                self.operations.workers.wake();
                 // What AWS has answered is told if it can be read.
                 let setback = match (impatience, &now) {
                     (Impatience::Cancels, Some(now)) => self.setback_of(now).await.ok().flatten(),
@@ -104,7 +104,7 @@ impl App {
         if !is_sync {
             return Err(ServiceRejection::AsyncRequired);
         }
-        let waiter = self.parts.awaiting.announce(id);
+        let waiter = self.operations.awaiting.announce(id);
         match self.get_operation(id).await? {
             Some(operation) => {
                 let pending = Pending { operation, waiter };

@@ -9,11 +9,11 @@ use ucp_store::ApplyRefactor;
 
 use super::outcome::ApplyOutcome;
 use crate::changes::{ChangeMember, GroupChange};
-use crate::refactors::changed_meanwhile;
-use crate::refusal::{no_such_group, policy_lowered};
-use crate::{App, Caller, Rejection};
+use crate::ground::refusal::{no_such_group, policy_lowered};
+use crate::moves::of_set::changed_meanwhile;
+use crate::{Caller, Rejection, SetCases};
 
-impl App {
+impl SetCases {
     /// Refuses members in accounts that the credentials do not reach, and more than the quotas allow.
     pub(super) async fn admit_set_members(
         &self,
@@ -25,7 +25,8 @@ impl App {
             .iter()
             .filter(|member| !member.has_reference && member.put().is_some());
         let scopes = members.iter().map(|member| &member.scope);
-        self.admit_members(scopes, [(group, more.count())], caller)
+        self.changes
+            .admit_members(scopes, [(group, more.count())], caller)
             .await
     }
 
@@ -37,21 +38,24 @@ impl App {
     ) -> Result<ApplyOutcome, Rejection> {
         let application = change.application.clone();
         let plan = application.plan.map(PlanUse::whole);
-        let mut new = self.new_change(group, change, caller)?;
+        let mut new = self.changes.new_change(group, change, caller)?;
         if application.gives_up_shared() {
             let heirs = self.heirs_of_set(&application, group, caller).await?;
             new.set_heirs(heirs);
         }
         let id = new.id;
-        let moves = self.moves_of_set(&application, group, id, caller).await?;
-        let store = &self.parts.store;
+        let moves = self
+            .moves
+            .moves_of_set(&application, group, id, caller)
+            .await?;
+        let store = &self.ground.store;
         let accepted = match moves {
             None => store.accept_operation(new).await.map(|it| it.operation),
             Some(moves) => {
                 let deploy = Some(new);
                 let moved = store.apply_refactor(ApplyRefactor { deploy, ..moves });
                 match moved.await {
-                    Ok(_) => Ok(self.operation(id).await?),
+                    Ok(_) => Ok(self.operations.operation(id).await?),
                     Err(error) => Err(error),
                 }
             }
@@ -60,9 +64,9 @@ impl App {
             Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
             Err(ucp_store::Error::PolicyLowered) => return Err(policy_lowered(group, caller)),
             Err(ucp_store::Error::GroupDeleting(running) | ucp_store::Error::Busy(running)) => {
-                let busy = self.busy(running).await;
+                let busy = self.ground.busy(running).await;
                 let refused = match plan {
-                    Some(used) => self.refused_under(used, busy).await,
+                    Some(used) => self.plans.refused_under(used, busy).await,
                     None => busy,
                 };
                 return Err(refused.shown_to(caller));
@@ -72,7 +76,7 @@ impl App {
             }
             other => other?,
         };
-        self.group_operation_accepted(&operation, group);
+        self.operations.group_operation_accepted(&operation, group);
         Ok(ApplyOutcome::Accepted(Box::new(operation)))
     }
 
@@ -98,13 +102,17 @@ impl App {
         if giving.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let references = match self.parts.store.list_outlines(group).await {
+        let references = match self.ground.store.list_outlines(group).await {
             Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
             other => other?,
         };
         let references = references.iter().map(Deref::deref);
         let given_up = references.filter(|reference| giving.contains_key(&reference.id.key()));
-        let heirs = self.heirs(given_up, &going, caller).await?.into_iter();
+        let heirs = self
+            .ground
+            .heirs(given_up, &going, caller)
+            .await?
+            .into_iter();
         let heirs = heirs.filter_map(|(from, heir)| Some((giving.get(&from)?.clone(), heir)));
         Ok(heirs.collect())
     }

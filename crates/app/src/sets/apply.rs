@@ -8,11 +8,11 @@ use super::judged::JudgedSet;
 use super::outcome::ApplyOutcome;
 use crate::changes::{ChangeReason, GroupChange, applied};
 use crate::declaring::Purpose;
-use crate::looking::members as members_of;
-use crate::values::value_of;
-use crate::{App, ApplySet, BeyondRate, Caller, Rejection};
+use crate::looks::looking::members as members_of;
+use crate::looks::values::value_of;
+use crate::{ApplySet, BeyondRate, Caller, Rejection, SetCases};
 
-impl App {
+impl SetCases {
     /// Makes the resources of a group as a set declares them. Looks first; if nothing has to be done, there is no
     /// operation. `admit` is asked whether so many changes may be made besides the first, of a plan whose set is not declared.
     pub async fn apply_set(
@@ -58,11 +58,11 @@ impl App {
             let members = members.iter().zip(unchanged);
             let declared = members.map(|(member, is_unchanged)| match is_unchanged {
                 true => None,
-                false => self.declared_member(member, &group),
+                false => self.changes.declared_member(member, &group),
             });
             declared.collect()
         };
-        change.declarations.members = self.parts.pool.run_here(is_quick, declared).await?;
+        change.declarations.members = self.ground.pool.run_here(is_quick, declared).await?;
         self.accept_apply(&group.id, change, caller).await
     }
 }

@@ -24,10 +24,10 @@ use super::same_resource::{note_declared, one_for_each};
 use crate::changes::{ChangeGoal, ChangeMember, CustomName, Left};
 use crate::declared::Given;
 use crate::declaring::{LastApplied, Purpose, unsupported};
-use crate::group_operations::TYPES_MAX;
-use crate::refusal::no_such_group;
+use crate::ground::refusal::no_such_group;
+use crate::groups::group_operations::TYPES_MAX;
 use crate::{
-    App, Caller, DeclaredSet, Mode, PutResource, Rejection, SetGoal, SetMember, TrackedBy,
+    Caller, DeclaredSet, Mode, PutResource, Rejection, SetCases, SetGoal, SetMember, TrackedBy,
 };
 
 /// A set of so many members, in a group of so many references, is quick to judge if each of its declarations is.
@@ -41,7 +41,7 @@ pub(crate) const UNLISTED_MAX: usize = 1_000;
 const INVALID: &str =
     "The set cannot be applied. Nothing was stored or sent. Correct what the details name.";
 
-impl App {
+impl SetCases {
     /// Judges a set without a call to AWS.
     pub async fn validate_set(
         &self,
@@ -63,10 +63,10 @@ impl App {
         purpose: Purpose,
     ) -> Result<JudgedSet, Rejection> {
         judge_rights(&set, caller, purpose)?;
-        let group = match self.parts.store.get_resource_group(group).await {
+        let group = match self.ground.store.get_resource_group(group).await {
             // All of it is new.
             Err(ucp_store::Error::NoSuchGroup) if purpose == Purpose::Preview => {
-                let group = self.new_group(group);
+                let group = self.looks.new_group(group);
                 return self
                     .judged_set_in(group, set, Vec::new(), caller, purpose)
                     .await;
@@ -75,7 +75,7 @@ impl App {
             other => other?,
         };
         if let Some(deletion) = group.body.deletion {
-            return Err(self.busy(deletion).await);
+            return Err(self.ground.busy(deletion).await);
         }
         let recorded = self.references_for(&set, &group.id, &caller.room).await?;
         self.judged_set_in(group, set, recorded, caller, purpose)
@@ -103,7 +103,7 @@ impl App {
         let mut details = Vec::new();
         let given = self.given(set.members, &mut details).await?;
         let is_quick = recorded.len() <= QUICK_REFERENCES && is_quick(&given, &set.outputs);
-        let pool = &self.parts.pool;
+        let pool = &self.ground.pool;
         let read = || {
             let (recorded, moved, leaving) = by_key(&group.id, &given, recorded, set.mode)?;
             let members = members(&group.id, &given, &recorded, &moved, &mut details);
@@ -126,7 +126,7 @@ impl App {
         };
         let (found, unlisted, draft, outside) = pool.run_here(is_quick, read).await??;
         let (recorded, mut moved, leaving) = found;
-        self.judge_moved(leaving.iter()).await?;
+        self.moves.judge_moved(leaving.iter()).await?;
         if outside.len() > OUTSIDE_MAX {
             let message = format!(
                 "{} resources outside of the set are referred to, and {OUTSIDE_MAX} may be. Use several sets.",
@@ -175,7 +175,7 @@ impl App {
                     Err(refused) => return Err(refused),
                 }
             }
-            let types = &self.parts.types;
+            let types = &self.types.source;
             let schema_of = |type_name: &TypeName| types.catalogue().get(type_name);
             let unlisted = (unlisted, set.on_shared);
             let mut members = in_order(judged, &order, unlisted, schema_of);
@@ -217,7 +217,7 @@ impl App {
             let key = (member.scope.clone(), member.type_name.clone());
             if !schemas.contains_key(&key) {
                 let schema = match schemas.len() < TYPES_MAX {
-                    true => match self.schema(&member.scope, &member.type_name).await {
+                    true => match self.types.schema(&member.scope, &member.type_name).await {
                         Ok(schema) => Ok(schema),
                         Err(Rejection::Invalid(failure)) => Err(failure),
                         Err(rejection) => return Err(rejection),
@@ -277,7 +277,7 @@ impl App {
                     let found = match recorded.get(&id.key()) {
                         Some(reference) => Some(reference.clone()),
                         None if id.group.key() != group.key() && caller.reads_group(&id.group) => {
-                            self.parts.store.get_reference(id).await?
+                            self.ground.store.get_reference(id).await?
                         }
                         None => None,
                     };
@@ -306,7 +306,7 @@ impl App {
         }
         for id in known.values().flatten() {
             // A private type is checked when it is read.
-            if let Some(schema) = self.parts.types.catalogue().get(&id.type_name) {
+            if let Some(schema) = self.types.source.catalogue().get(&id.type_name) {
                 schemas.insert(id.key(), schema);
             }
         }
@@ -339,7 +339,9 @@ impl App {
                     ..(**put).clone()
                 };
                 let last = recorded.map(|reference| LastApplied::of(reference, schema));
-                declared = self.judged_draft(&put, schema, group, last.as_ref(), left)?;
+                declared = self
+                    .changes
+                    .judged_draft(&put, schema, group, last.as_ref(), left)?;
                 let properties = Value::Object(put.properties.clone());
                 custom_name = custom_name_in(&properties, schema);
                 ChangeGoal::Put(Box::new(put))

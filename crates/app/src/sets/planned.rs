@@ -18,11 +18,11 @@ use super::obstacle::refused_elsewhere;
 use super::outcome::ApplyOutcome;
 use crate::changes::{ChangeMember, GroupChange, applied};
 use crate::declaring::Purpose;
-use crate::looking::LOOKING_TIME;
-use crate::plan_in_hand::{DeclaredPlan, PlanInHand, is_same_declaration};
-use crate::sharing::Taken;
-use crate::values::{LOOKS_AT_ONCE, Referents, referred_changed, value_of};
-use crate::{App, BeyondRate, Caller, DeclaredSet, Rejection, Room};
+use crate::ground::sharing::Taken;
+use crate::looks::looking::LOOKING_TIME;
+use crate::looks::values::{LOOKS_AT_ONCE, Referents, referred_changed, value_of};
+use crate::plans::plan_in_hand::{DeclaredPlan, PlanInHand, is_same_declaration};
+use crate::{BeyondRate, Caller, DeclaredSet, Rejection, Room, SetCases};
 
 /// The state that a member of a plan is in.
 enum Now {
@@ -34,7 +34,7 @@ enum Now {
     Unknown,
 }
 
-impl App {
+impl SetCases {
     /// Carries out the plan of a set. What is declared, if anything, must be what was planned. A member whose state is not
     /// that of the plan any more refuses all; what is not read in time is left to the workers.
     pub(super) async fn apply_plan(
@@ -46,7 +46,7 @@ impl App {
         admit: impl FnOnce(usize) -> Result<(), BeyondRate>,
     ) -> Result<ApplyOutcome, Rejection> {
         let deadline = Instant::now() + LOOKING_TIME;
-        let plan = self.plan_in_hand(id, caller).await?;
+        let plan = self.plans.plan_in_hand(id, caller).await?;
         let own = plan.plan.group.as_ref();
         if own.is_none_or(|own| own.key() != group.key()) {
             return Err(Rejection::plan_mismatch(
@@ -60,7 +60,7 @@ impl App {
             };
             caller.judge_type(Right::Write, &member.scope, &member.type_name, verb)?;
         }
-        plan.judge_use(None, self.now())?;
+        plan.judge_use(None, self.ground.now())?;
         let (mut application, mut declarations) = declared(&plan)?;
         match set {
             Some(set) => {
@@ -69,10 +69,11 @@ impl App {
                 // It has what was not known when it was planned.
                 let declared = || {
                     let members = judged.members.iter();
-                    let members = members.map(|member| self.declared_member(member, &judged.group));
+                    let members =
+                        members.map(|member| self.changes.declared_member(member, &judged.group));
                     members.collect()
                 };
-                let pool = &self.parts.pool;
+                let pool = &self.ground.pool;
                 declarations.members = pool.run_here(judged.is_quick, declared).await?;
                 declarations.outputs = judged.outputs;
             }
@@ -87,13 +88,17 @@ impl App {
         }
         let compared = match self.judge_state(&plan, deadline, &caller.room).await {
             Ok(compared) => compared,
-            Err(refused) => return Err(self.refused_under(PlanUse::whole(id), refused).await),
+            Err(refused) => {
+                return Err(self.plans.refused_under(PlanUse::whole(id), refused).await);
+            }
         };
         self.judge_policies(&plan).await?;
         let taken = plan.members.iter().filter_map(Taken::by).collect();
         let deleted = plan.members.iter().filter(|member| member.put.is_none());
         let going = deleted.filter_map(|member| Some(member.reference.as_ref()?.key()));
-        self.refuse_taken(taken, &going.collect(), caller).await?;
+        self.ground
+            .refuse_taken(taken, &going.collect(), caller)
+            .await?;
         let members = application.members.iter_mut().zip(&plan.members);
         for ((member, planned), is_compared) in members.zip(compared) {
             // Otherwise a put writes what its reference is to remember, such as that it is adopted.
@@ -105,7 +110,10 @@ impl App {
         application.plan = Some(id);
         if has_nothing_to_do {
             let outputs = Value::Object(declarations.outputs.clone());
-            let seen = self.referred(&outputs, deadline, &caller.room).await?;
+            let seen = self
+                .looks
+                .referred(&outputs, deadline, &caller.room)
+                .await?;
             if let Ok(told) = resolve(&outputs, |link| value_of(&seen, link)) {
                 return Ok(ApplyOutcome::unchanged(group.clone(), application, told));
             }
@@ -115,7 +123,8 @@ impl App {
             .iter()
             .filter(|member| member.put.is_some() && member.basis.mapping.is_none());
         let scopes = plan.members.iter().map(|member| &member.scope);
-        self.admit_members(scopes, [(group, more.count())], caller)
+        self.changes
+            .admit_members(scopes, [(group, more.count())], caller)
             .await?;
         let change = GroupChange {
             application,
@@ -127,7 +136,7 @@ impl App {
     /// Refuses a plan whose changes the policy of another group does not take.
     async fn judge_policies(&self, plan: &PlanInHand) -> Result<(), Rejection> {
         let judged = plan.members.iter().map(|member| async move {
-            let refused = self.unapprovable(Some(member)).await?;
+            let refused = self.resources.unapprovable(Some(member)).await?;
             Ok::<_, Rejection>(refused.map(|failure| Detail {
                 code: failure.code,
                 message: failure.message,
@@ -218,7 +227,7 @@ impl App {
         let referring: Vec<(usize, Value)> = referring.collect();
         let all = referring.iter().map(|(_, properties)| properties);
         let outside = Referents::of(all, &of_set);
-        let seen = self.seen_outside(outside, deadline, room).await?;
+        let seen = self.looks.seen_outside(outside, deadline, room).await?;
         let mut details = Vec::new();
         for (index, properties) in &referring {
             if let Some(place) = plan.first_changed(properties, &seen)? {
@@ -235,10 +244,13 @@ impl App {
     /// Returns the state that a member is in now.
     async fn basis_now(&self, member: &PlannedMember, deadline: Instant) -> Result<Now, Rejection> {
         let reference = match member.moved_from.as_ref().or(member.reference.as_ref()) {
-            Some(id) => self.parts.store.get_reference(id).await?,
+            Some(id) => self.ground.store.get_reference(id).await?,
             None => None,
         };
-        let schema = self.recorded_schema(&member.scope, &member.type_name).await;
+        let schema = self
+            .types
+            .recorded_schema(&member.scope, &member.type_name)
+            .await;
         let Ok(schema) = schema else {
             return Ok(Now::Unknown);
         };
@@ -250,7 +262,7 @@ impl App {
         if !schema.handlers().read {
             return Ok(Now::Seen(of(LiveBasis::Unreadable)));
         }
-        let live = Arc::clone(&self.parts.live);
+        let live = Arc::clone(&self.looks.live);
         let read = live.read(&member.scope, schema.type_name(), identifier);
         Ok(match tokio::time::timeout_at(deadline, read).await {
             Ok(Ok(found)) => {
@@ -282,7 +294,7 @@ impl App {
             given_member.moved_from.clone_from(&planned.moved_from);
             // Plans of earlier versions do not say it.
             given_member.is_declared = planned.is_declared;
-            let given_declared = self.declared_member(given, &judged.group);
+            let given_declared = self.changes.declared_member(given, &judged.group);
             let is_declared = match (declared, given_declared) {
                 (None, None) => true,
                 (Some(declared), Some(given)) => is_same_member(declared, &given),

@@ -6,12 +6,12 @@ use ucp_model::{GroupId, Outline, Reference};
 use ucp_set::MEMBERS_MAX;
 use ucp_store::Limit;
 
+use crate::ground::refusal::no_such_group;
 use crate::in_flight::recorded_by;
 use crate::listed::PAGE_MAX_BYTES;
-use crate::refusal::no_such_group;
-use crate::{App, DeclaredSet, Mode, Rejection, Room};
+use crate::{DeclaredSet, Mode, Rejection, Room, SetCases};
 
-impl App {
+impl SetCases {
     /// Returns all references of a group, and takes room for each page of them before the next is read. Without what was declared
     /// and observed of those that a set leaves as they are: whose alias it does not list.
     pub(super) async fn references_for(
@@ -31,7 +31,7 @@ impl App {
         let mut recorded: Vec<Reference> = Vec::new();
         loop {
             let after = recorded.last().map(|last| &last.id);
-            let read = self.parts.store.list_references(group, None, after, limit);
+            let read = self.ground.store.list_references(group, None, after, limit);
             let page = match read.await {
                 Err(ucp_store::Error::NoSuchGroup) => return Err(no_such_group(group)),
                 other => other?,

@@ -15,12 +15,12 @@ use super::judged::JudgedSet;
 use super::obstacle::{Obstacle, placed, refused_elsewhere};
 use crate::changes::{ChangeGoal, ChangeMember};
 use crate::declaring::Purpose;
-use crate::looking::Outlook;
-use crate::put::Prospect;
-use crate::settling::Nothing;
-use crate::sharing::Taken;
-use crate::values::{AllSeen, LOOKS_AT_ONCE, Referents, Seen, value_of};
-use crate::{App, Caller, PutResource, Rejection, Room};
+use crate::ground::sharing::Taken;
+use crate::looks::looking::Outlook;
+use crate::looks::settling::Nothing;
+use crate::looks::values::{AllSeen, LOOKS_AT_ONCE, Referents, Seen, value_of};
+use crate::resources::put::Prospect;
+use crate::{Caller, PutResource, Rejection, Room, SetCases};
 
 /// How often values that are referred to are in memory while a set is planned, each time where it is put in.
 const REFERRED_COPIES: usize = 4;
@@ -37,7 +37,7 @@ enum Shown {
     Open,
 }
 
-impl App {
+impl SetCases {
     /// Looks at the members, as long as there is time, each after those that it depends on. Returns the indexes of those
     /// with nothing to do, and what was seen. What depends on a change is not looked at: it is judged after that. Refuses
     /// changes that the policies of other groups do not take, and those that other references would lose a resource by. If there are none, what the references of the members with
@@ -122,12 +122,13 @@ impl App {
         let deleted = members.iter();
         let deleted = deleted.filter(|member| !matches!(member.goal, ChangeGoal::Put(_)));
         let going = deleted.map(|member| member.reference.key()).collect();
-        self.refuse_taken(taken.into_values().collect(), &going, caller)
+        self.ground
+            .refuse_taken(taken.into_values().collect(), &going, caller)
             .await?;
         // Members come in the order in which they were found to be as declared, so after those that they depend on.
         let settled: Vec<(usize, bool)> = stream::iter(nothings)
             .map(|(index, nothing)| async move {
-                let settled = self.settle(&nothing, caller).await;
+                let settled = self.looks.settle(&nothing, caller).await;
                 match settled.map(|settled| settled.is_some()) {
                     Ok(is_settled) => Ok((index, is_settled)),
                     Err(refused) => left_to_worker(refused).map(|()| (index, false)),
@@ -154,7 +155,9 @@ impl App {
         caller: &Caller,
         deadline: Instant,
     ) -> Result<Shown, Rejection> {
-        let foreseen = self.foresee(&put, None, caller, deadline, Purpose::Change, None);
+        let foreseen = self
+            .resources
+            .foresee(&put, None, caller, deadline, Purpose::Change, None);
         let foreseen = Box::pin(foreseen).await;
         let nothing = match foreseen.map(|foreseen| foreseen.prospect) {
             Ok(Prospect::Seen(Outlook::Nothing(nothing))) => nothing,
@@ -206,11 +209,13 @@ impl App {
         let Some(target) = target else {
             return Ok(Shown::Open);
         };
-        Ok(match self.refused_elsewhere(&target, own, false).await? {
-            Some(failure) => Shown::Refused(failure),
-            None if takes => Shown::Taken(target.key()),
-            None => Shown::Open,
-        })
+        Ok(
+            match self.ground.refused_elsewhere(&target, own, false).await? {
+                Some(failure) => Shown::Refused(failure),
+                None if takes => Shown::Taken(target.key()),
+                None => Shown::Open,
+            },
+        )
     }
 
     /// Reads what is referred to outside of the set. Refuses one whose members would take too much of what they refer to.
@@ -221,7 +226,7 @@ impl App {
         deadline: Instant,
         room: &Room,
     ) -> Result<AllSeen, Rejection> {
-        let pool = &self.parts.pool;
+        let pool = &self.ground.pool;
         let outside = || {
             let puts = judged.members.iter().filter_map(ChangeMember::put);
             let values = puts.flat_map(|put| put.properties.values());
@@ -229,7 +234,7 @@ impl App {
             Referents::of(values.chain(outputs.values()), &of_set.collect())
         };
         let outside = pool.run_here(judged.is_quick, outside).await?;
-        let seen = self.seen_outside(outside, deadline, room).await?;
+        let seen = self.looks.seen_outside(outside, deadline, room).await?;
         let judge = || judge_referred(&judged.members, &judged.recorded, &seen, room);
         pool.run_here(judged.is_quick, judge).await??;
         Ok(seen)

@@ -21,14 +21,14 @@ use super::obstacle::{Obstacle, placed};
 use super::seen::size_of;
 use crate::changes::{ChangeGoal, ChangeMember, ChangeReason, GroupChange, applied};
 use crate::declaring::Purpose;
-use crate::kept_plans::{Prepared, READ_COPIES, tell_not_kept};
-use crate::looking::{LOOKING_TIME, members};
-use crate::plan_in_hand::DeclaredPlan;
-use crate::values::LOOKS_AT_ONCE;
-use crate::what_if::{Foresight, seems_gone, unreadable};
-use crate::withholding::concerns;
+use crate::looks::looking::{LOOKING_TIME, members};
+use crate::looks::values::LOOKS_AT_ONCE;
+use crate::plans::kept_plans::{Prepared, READ_COPIES, tell_not_kept};
+use crate::plans::plan_in_hand::DeclaredPlan;
+use crate::plans::withholding::concerns;
+use crate::resources::what_if::{Foresight, seems_gone, unreadable};
 use crate::{
-    App, BeyondRate, Caller, ChangeKind, DeclaredSet, PutResource, Rejection, ResourceChange,
+    BeyondRate, Caller, ChangeKind, DeclaredSet, PutResource, Rejection, ResourceChange, SetCases,
     WhatIf,
 };
 
@@ -92,7 +92,7 @@ struct Foreseen<'a> {
     room: usize,
 }
 
-impl App {
+impl SetCases {
     /// Returns what an apply of a set would do, and keeps the plan for so long. What it refuses at once is refused alike. `admit` is asked whether so many
     /// reads may be made besides one for each resource that the set lists.
     pub async fn what_if_set(
@@ -107,7 +107,7 @@ impl App {
         let judged = self
             .judged_set(group, set, caller, Purpose::Preview)
             .await?;
-        let pool = &self.parts.pool;
+        let pool = &self.ground.pool;
         let JudgedSet {
             group,
             members,
@@ -172,8 +172,8 @@ impl App {
             .map(|reference| ResourceChange::of_reference(reference, ChangeKind::Ignore));
         let mut changes: Vec<ResourceChange> =
             changes.into_iter().flatten().chain(ignored).collect();
-        self.tell_track_records(&mut changes).await?;
-        self.tell_shared(&mut changes, caller).await?;
+        self.plans.tell_track_records(&mut changes).await?;
+        self.ground.tell_shared(&mut changes, caller).await?;
         if kept_bytes > PLAN_MAX_BYTES {
             tell_not_kept(&mut changes);
         }
@@ -183,13 +183,13 @@ impl App {
                 .then(|| failure(details.into_values().flatten().collect())),
             plan: None,
         };
-        self.veil_what_if(&mut what_if).await?;
+        self.ground.veil_what_if(&mut what_if).await?;
         let kept: Option<Vec<PlannedMember>> = kept.into_iter().collect();
         let prepare = |planned| {
             let stored = members.iter().map(|member| applied(member, false));
             let declared = members
                 .iter()
-                .map(|member| self.declared_member(member, &group));
+                .map(|member| self.changes.declared_member(member, &group));
             let (stored, declared) = (stored.collect(), declared.collect());
             let change = GroupChange::of(stored, declared, outputs, ChangeReason::default());
             Prepared {
@@ -208,7 +208,7 @@ impl App {
         };
         let prepare = || kept.map(prepare);
         let prepared = pool.run_here(is_quick, prepare).await?;
-        self.keep(what_if, prepared, lifetime, caller).await
+        self.plans.keep(what_if, prepared, lifetime, caller).await
     }
 
     /// Looks at all members, each after those that it depends on.
@@ -241,7 +241,7 @@ impl App {
                 };
                 looks.push(async move {
                     let look = match look {
-                        Ok(Ok(put)) => self.foresight(&put, caller, deadline).await,
+                        Ok(Ok(put)) => self.resources.foresight(&put, caller, deadline).await,
                         Ok(Err(failure)) => Err(Rejection::Refused(failure)),
                         Err(deleted) => {
                             let reference = recorded.get(&deleted.reference.key());
@@ -269,7 +269,7 @@ impl App {
             let whole: BTreeMap<String, Link> =
                 whole.map(|link| (link.reference.key(), link)).collect();
             for link in whole.into_values() {
-                let catalogue = self.parts.types.catalogue();
+                let catalogue = self.types.source.catalogue();
                 let schema = catalogue.get(&link.reference.type_name);
                 let parts: Vec<String> = match &schema {
                     Some(schema) => {
@@ -292,7 +292,11 @@ impl App {
         deadline: Instant,
     ) -> Result<Foresight, Rejection> {
         let type_name = &member.reference.type_name;
-        let schema = self.recorded_schema(&member.scope, type_name).await.ok();
+        let schema = self
+            .types
+            .recorded_schema(&member.scope, type_name)
+            .await
+            .ok();
         let fingerprint = schema.as_ref().map_or("", |schema| schema.fingerprint());
         let mut planned = PlannedMember {
             scope: member.scope.clone(),
@@ -320,7 +324,7 @@ impl App {
         Ok(Foresight {
             identifier: change.identifier.clone(),
             change,
-            error: self.unapprovable(Some(&planned)).await?,
+            error: self.resources.unapprovable(Some(&planned)).await?,
             // What was not seen is not planned.
             planned: (planned.basis.live != LiveBasis::Unread).then_some(planned),
             declared: None,
@@ -342,7 +346,10 @@ impl App {
         }
         planned.basis = PlanBasis::of(Some(reference), "", LiveBasis::Unread);
         let type_name = &reference.id.type_name;
-        let schema = self.recorded_schema(&reference.scope, type_name).await;
+        let schema = self
+            .types
+            .recorded_schema(&reference.scope, type_name)
+            .await;
         let Ok(schema) = schema else {
             return change;
         };
@@ -356,7 +363,7 @@ impl App {
             return change;
         }
         let read = self
-            .parts
+            .looks
             .live
             .read(&reference.scope, schema.type_name(), identifier);
         match tokio::time::timeout_at(deadline, read).await {

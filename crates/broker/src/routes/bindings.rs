@@ -35,7 +35,7 @@ pub(crate) async fn put(
     };
     let request = context.request(asked.accepts_incomplete());
     let app = &context.broker.parts.app;
-    let ordered = app.bind_service(&request, &new).await;
+    let ordered = app.services.bind_service(&request, &new).await;
     let ordered = ordered.map_err(|refused| context.refused(refused))?;
     let status = match ordered {
         Ordered::UnderWay(operation) => return Ok(context.under_way(operation)),
@@ -43,6 +43,7 @@ pub(crate) async fn put(
         Ordered::Unchanged => StatusCode::OK,
     };
     let bound = app
+        .services
         .bound_service(&request, (&new.instance, &new.binding), (None, None))
         .await;
     let bound = bound.map_err(|refused| context.refused(refused))?;
@@ -61,6 +62,7 @@ pub(crate) async fn get(
     let request = context.request(false);
     let app = &context.broker.parts.app;
     let bound = app
+        .services
         .bound_service(&request, (&path.instance, &path.binding), asked.named())
         .await;
     let bound = bound.map_err(|refused| context.refused(refused))?;
@@ -78,6 +80,7 @@ pub(crate) async fn delete(
     let request = context.request(asked.accepts_incomplete());
     let app = &context.broker.parts.app;
     let ordered = app
+        .services
         .unbind_service(&request, (&path.instance, &path.binding), named)
         .await;
     let ordered = ordered.map_err(|refused| context.refused(refused))?;
@@ -93,6 +96,7 @@ pub(crate) async fn last_operation(
     let app = &context.broker.parts.app;
     let operation = operation(asked.operation.as_deref());
     let last = app
+        .services
         .last_operation_of_binding(&request, &path.instance, &path.binding, operation)
         .await;
     let last = last.map_err(|refused| context.refused(refused))?;

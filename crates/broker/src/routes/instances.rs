@@ -37,6 +37,7 @@ pub(crate) async fn put(
         .broker
         .parts
         .app
+        .services
         .provision_service(&request, &new)
         .await;
     let ordered = ordered.map_err(|refused| context.refused(refused))?;
@@ -51,6 +52,7 @@ pub(crate) async fn get(
     let request = context.request(false);
     let app = &context.broker.parts.app;
     let stands = app
+        .services
         .provisioned_service(&request, &path.instance, asked.named())
         .await;
     let stands = stands.map_err(|refused| context.refused(refused))?;
@@ -85,6 +87,7 @@ pub(crate) async fn patch(
         .broker
         .parts
         .app
+        .services
         .update_service(&request, &update)
         .await;
     let ordered = ordered.map_err(|refused| context.refused(refused))?;
@@ -100,6 +103,7 @@ pub(crate) async fn delete(
     let request = context.request(asked.accepts_incomplete());
     let app = &context.broker.parts.app;
     let ordered = app
+        .services
         .deprovision_service(&request, &path.instance, service, plan)
         .await;
     let ordered = ordered.map_err(|refused| context.refused(refused))?;
@@ -115,6 +119,7 @@ pub(crate) async fn last_operation(
     let app = &context.broker.parts.app;
     let operation = operation(asked.operation.as_deref());
     let last = app
+        .services
         .last_operation_of_service(&request, &path.instance, operation)
         .await;
     let last = last.map_err(|refused| context.refused(refused))?;

@@ -44,7 +44,7 @@ impl FromRequestParts<Arc<Broker>> for Context {
             broker: Arc::clone(broker),
             caller: Caller {
                 name: account.platform.caller(),
-                rights: broker.parts.app.rights_of_everybody(),
+                rights: broker.parts.app.permissions.rights_of_everybody(),
                 principal: None,
                 correlation_id: correlation_id.cloned().ok_or_else(Problem::internal)?,
                 verdict_wait: Duration::ZERO,

@@ -79,7 +79,10 @@ async fn validate_aws_resource(
     let (scope, type_name) = (path.scope()?, path.type_name()?);
     members::without_plan(&body.0)?;
     let put = declared(body).await?.put(scope, type_name, None);
-    api.app.validate_put(&put, &context.caller).await?;
+    api.app
+        .resources
+        .validate_put(&put, &context.caller)
+        .await?;
     Ok(Json(Valid::SUCCEEDED))
 }
 
@@ -104,6 +107,7 @@ async fn what_if_aws_resource(
     let put = declared(body).await?.put(scope, type_name, None);
     let what_if = api
         .app
+        .resources
         .what_if_put(put, settings.lifetime(), &context.caller);
     let what_if = what_if.await?;
     Ok(Json(WhatIfResult::new(what_if, settings)))
@@ -129,7 +133,11 @@ async fn get_aws_resource(
         type_name: path.type_name()?,
         resource: body.read_without_plan::<ActionRequest>().await?.selector(),
     };
-    let resource = api.app.get_resource(read, &context.caller).await?;
+    let resource = api
+        .app
+        .resources
+        .get_resource(read, &context.caller)
+        .await?;
     Ok(Json(resource.into()))
 }
 
@@ -186,7 +194,7 @@ async fn import_aws_resource(
     if let Some(tracked_by) = &import.tracked_by {
         note(&context, tracked_by, &import.scope, &import.type_name);
     }
-    match Box::pin(api.app.import_resource(import, &context.caller)).await? {
+    match Box::pin(api.app.resources.import_resource(import, &context.caller)).await? {
         ImportOutcome::Imported(reference, warnings) => {
             let body = ImportedReference::new(*reference, warnings);
             Ok((StatusCode::CREATED, Json(body)).into_response())

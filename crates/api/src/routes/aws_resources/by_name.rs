@@ -54,6 +54,7 @@ async fn list_aws_resources(
     let skip_token = page.skip_token.as_deref();
     let listed = api
         .app
+        .resources
         .list_resources(&scope, &type_name, skip_token, &context.caller.room)
         .await?;
     let next_token = listed.next_token.as_deref();
@@ -81,7 +82,11 @@ async fn get_named_aws_resource(
         type_name: path.type_name()?,
         resource: Selector::Name(path.identifier),
     };
-    let resource = api.app.get_resource(read, &context.caller).await?;
+    let resource = api
+        .app
+        .resources
+        .get_resource(read, &context.caller)
+        .await?;
     Ok(Json(resource.into()))
 }
 
@@ -142,6 +147,7 @@ async fn what_if_named_aws_resource(
         .put(scope, type_name, Some(path.identifier));
     let what_if = api
         .app
+        .resources
         .what_if_put(put, settings.lifetime(), &context.caller);
     Ok(Json(WhatIfResult::new(what_if.await?, settings)))
 }

@@ -23,7 +23,7 @@ pub(super) async fn put(
     accepted: StatusCode,
     context: &RequestContext,
 ) -> Result<Response, Problem> {
-    let outcome = api.app.put_resource(put, &context.caller).await?;
+    let outcome = api.app.resources.put_resource(put, &context.caller).await?;
     let target = outcome.identifier.as_ref().map(|identifier| Target {
         scope: &outcome.scope,
         type_name: &outcome.type_name,
@@ -46,7 +46,11 @@ pub(super) async fn delete(
     delete: DeleteResource,
     context: &RequestContext,
 ) -> Result<Response, Problem> {
-    let outcome = api.app.delete_resource(delete, &context.caller).await?;
+    let outcome = api
+        .app
+        .resources
+        .delete_resource(delete, &context.caller)
+        .await?;
     Ok(match outcome {
         DeleteOutcome::Accepted(operation) => context.accepted(&*operation),
         DeleteOutcome::Forgotten | DeleteOutcome::AlreadyGone => {
