@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
 use serde_json::{Map, Value};
+use ucp_client::Refusal;
 
-use crate::client::Refusal;
 use crate::document;
 
 /// The members of a resource by which a document is known to be one, and not a set.

@@ -1,20 +1,20 @@
 use anstyle::Style;
 use anyhow::ensure;
 use clap::Args;
-use hyper::StatusCode;
-use hyper::header::{HeaderValue, IF_NONE_MATCH};
 use serde_json::{Value, json};
+use ucp_client::header::{HeaderValue, IF_NONE_MATCH};
+use ucp_client::{API_VERSION, Client, Failure, Method, Polling, Refusal, StatusCode};
 
 use super::declared::Declared;
 use super::plan::{PlanId, plan_path};
 use super::preview::{Preview, located};
-use crate::client::{API_VERSION, Client, Failure, Method, Polling, Refusal, Server};
 use crate::confirm::Consent;
 use crate::id::{self, Group};
 use crate::outcome::Outcome;
 use crate::output::{self, Output};
 use crate::progress::{Phases, Progress};
 use crate::render::{Line, Mark, diff};
+use crate::server::Server;
 use crate::set::Set;
 
 /// The code of the error that a plan does not fit any more.
@@ -174,7 +174,7 @@ async fn apply(
     })?;
     let mut progress = Progress::new(output, Phases::Untold);
     let told = |status: &Value| progress.observe(status);
-    client.follow(&polling, reply.retry_after(), told).await
+    Ok(client.follow(&polling, reply.retry_after(), told).await?)
 }
 
 /// Says what to do about a plan that cannot be applied, or not yet. `approval` says it of one that waits for an approval.

@@ -2,16 +2,16 @@ use std::fmt::Display;
 
 use anyhow::ensure;
 use clap::Args;
-use hyper::StatusCode;
 use serde_json::Value;
+use ucp_client::{API_VERSION, Client, Failure, Polling, StatusCode};
 
 use super::plan::PlanId;
-use crate::client::{API_VERSION, Client, Failure, Polling, Server};
 use crate::confirm::Consent;
 use crate::id::{self, ResourceId};
 use crate::outcome::Outcome;
 use crate::output::{self, Output};
 use crate::progress::{Phases, Progress};
+use crate::server::Server;
 
 /// What has become of a reference whose resource stays.
 pub(super) const FORGOTTEN: &str = "forgotten; what it stood for is kept in AWS";

@@ -8,11 +8,11 @@ use ucp_schema::{Catalogue, Property, PropertyPath, ResourceSchema};
 
 use super::place::Place;
 use super::types::BUILT_IN;
-use crate::client::Server;
 use crate::outcome::Outcome;
 use crate::output::{self, Output};
 use crate::render::readable;
 use crate::render::table::table;
+use crate::server::Server;
 
 /// The arguments of `ucp explain`.
 #[derive(Debug, Args)]

@@ -1,11 +1,12 @@
 use clap::Args;
 use serde_json::Value;
+use ucp_client::{API_VERSION, Client};
 
-use crate::client::{API_VERSION, Client, Server};
 use crate::id::{self, Group, ResourceId};
 use crate::outcome::Outcome;
 use crate::output::{self, Output};
 use crate::render::table::table;
+use crate::server::Server;
 
 /// How many items of a list are asked for at once, the most that the server allows.
 const PAGE: &str = "top=1000";

@@ -1,15 +1,16 @@
 use anyhow::Context;
 use clap::Args;
 use serde_json::json;
+use ucp_client::Polling;
 use ucp_model::TypeName;
 
 use super::get::rendered;
 use super::place::Place;
-use crate::client::{Polling, Server};
 use crate::id::Group;
 use crate::outcome::Outcome;
 use crate::output::{self, Output};
 use crate::progress::{Phases, Progress};
+use crate::server::Server;
 
 /// The arguments of `ucp import`.
 #[derive(Debug, Args)]

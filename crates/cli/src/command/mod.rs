@@ -20,6 +20,7 @@ mod what_if;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use ucp_client::Failure;
 
 /// A command that talks to a server, or about the commands.
 #[derive(Debug, Subcommand)]
@@ -71,5 +72,16 @@ pub fn run(command: Command, ucp: clap::Command) -> anyhow::Result<ExitCode> {
     };
     // The lookup of a host name may hang.
     runtime.shutdown_background();
-    Ok(outcome?.into())
+    Ok(outcome.map_err(hinted)?.into())
+}
+
+/// Says what to do next on a command line, where the client of the API can say only what has happened.
+fn hinted(error: anyhow::Error) -> anyhow::Error {
+    let hint = match error.downcast_ref() {
+        Some(Failure::Late { .. }) => "--timeout waits longer",
+        Some(Failure::Unreachable { .. }) => "--server says where it is",
+        Some(Failure::Lost { .. }) => "`ucp watch` asks again",
+        Some(_) | None => return error,
+    };
+    anyhow::anyhow!("{error:#}; {hint}")
 }

@@ -1,8 +1,8 @@
 use anstyle::Style;
 use serde_json::{Value, json};
+use ucp_client::{Client, Failure, Refusal};
 
 use super::plan::{PlanId, plan_path};
-use crate::client::{Client, Failure, Refusal};
 use crate::id::Group;
 use crate::output::{self, Output};
 use crate::render::what_if::{self, Summary};

@@ -7,12 +7,12 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use ucp_client::{Client, Failure, Polling, Refusal};
 use ucp_refactor::Base;
 use ucp_wire::{RefactorBody, RefactorFindings};
 
 use super::place::Place;
 use super::preview::located;
-use crate::client::{Client, Failure, Polling, Refusal, Server};
 use crate::comparison::{Given, compared};
 use crate::confirm::Consent;
 use crate::document;
@@ -21,6 +21,7 @@ use crate::outcome::Outcome;
 use crate::output::{self, Format, Output};
 use crate::progress::{Phases, Progress};
 use crate::render::refactor as shown;
+use crate::server::Server;
 use crate::set::Set;
 
 /// The status of a refactor that was taken back.

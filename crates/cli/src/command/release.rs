@@ -1,13 +1,14 @@
 use anyhow::ensure;
 use clap::Args;
 use serde_json::json;
+use ucp_client::Client;
 
 use super::delete::{FORGOTTEN, of_each};
-use crate::client::{Client, Server};
 use crate::confirm::Consent;
 use crate::id::ResourceId;
 use crate::outcome::Outcome;
 use crate::render::readable;
+use crate::server::Server;
 
 /// The arguments of `ucp release`.
 #[derive(Debug, Args)]

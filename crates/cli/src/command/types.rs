@@ -1,12 +1,13 @@
 use clap::Args;
 use serde_json::json;
+use ucp_client::Client;
 use ucp_model::TypeName;
 use ucp_schema::Catalogue;
 
 use super::place::Place;
-use crate::client::{Client, Server};
 use crate::outcome::Outcome;
 use crate::output::{self, Output};
+use crate::server::Server;
 
 /// What is said where nobody knows the account.
 pub(super) const BUILT_IN: &str = "This is built into this ucp. With --account and --region, the server tells what there is in them, private types \

@@ -1,12 +1,13 @@
 use anyhow::bail;
 use clap::Args;
+use ucp_client::Polling;
 
 use super::apply::{show_outputs, warn_of_given_up};
-use crate::client::{Polling, Server};
 use crate::id;
 use crate::outcome::Outcome;
 use crate::output::{self, Output};
 use crate::progress::{Phases, Progress};
+use crate::server::Server;
 
 /// Where the operations on references and groups of the plane `local` are, by their UUIDs.
 const OPERATIONS: &str =

@@ -2,9 +2,9 @@ use clap::Args;
 
 use super::declared::Declared;
 use super::preview::Preview;
-use crate::client::Server;
 use crate::outcome::Outcome;
 use crate::output::{self, Output};
+use crate::server::Server;
 
 /// The arguments of `ucp what-if`.
 #[derive(Debug, Args)]

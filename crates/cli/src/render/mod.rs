@@ -7,4 +7,5 @@ pub(crate) mod table;
 pub(crate) mod what_if;
 
 pub use diff::Line;
-pub use paper::{Mark, Paper, readable};
+pub use paper::{Mark, Paper};
+pub(crate) use ucp_model::ids::readable;

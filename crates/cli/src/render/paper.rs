@@ -1,10 +1,9 @@
 //! Marked lines, with or without colours.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use ucp_model::ids::is_misleading;
+use ucp_model::ids::readable;
 
 /// A writer of marked lines, with or without colours.
 #[derive(Debug)]
@@ -99,19 +98,4 @@ impl<W: Write> Paper<W> {
         };
         write!(self.out, "{style}{}{style:#}", readable(text))
     }
-}
-
-/// Escapes the characters that control a terminal or change how the text around them is shown.
-pub fn readable(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_misleading) {
-        return Cow::Borrowed(text);
-    }
-    let mut readable = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match is_misleading(letter) {
-            true => readable.extend(letter.escape_unicode()),
-            false => readable.push(letter),
-        }
-    }
-    Cow::Owned(readable)
 }

@@ -3,7 +3,7 @@
 use comfy_table::Table;
 use comfy_table::presets;
 
-use super::paper::readable;
+use super::readable;
 
 /// Lays rows out under a head. The last line ends with a newline.
 pub(crate) fn table(head: &[&str], rows: &[Vec<String>]) -> String {

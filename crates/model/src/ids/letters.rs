@@ -1,5 +1,7 @@
 //! The letters that a name must not have, in ids and in what is logged of them.
 
+use std::borrow::Cow;
+
 /// Returns whether a letter changes how the text around it is shown: control characters, bidirectional controls, and
 /// separators of lines and paragraphs.
 pub fn is_misleading(letter: char) -> bool {
@@ -8,4 +10,19 @@ pub fn is_misleading(letter: char) -> bool {
             letter,
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
         )
+}
+
+/// Escapes the letters that control a terminal or change how the text around them is shown.
+pub fn readable(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_misleading) {
+        return Cow::Borrowed(text);
+    }
+    let mut readable = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match is_misleading(letter) {
+            true => readable.extend(letter.escape_unicode()),
+            false => readable.push(letter),
+        }
+    }
+    Cow::Owned(readable)
 }

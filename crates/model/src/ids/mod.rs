@@ -29,7 +29,7 @@ pub use aws::{
 pub use global::GLOBAL_SERVICES;
 pub use group_name::GROUP_NAME_MAX_CHARS;
 pub use invalid::InvalidId;
-pub use letters::is_misleading;
+pub use letters::{is_misleading, readable};
 pub use lineage::Lineage;
 pub use reference::{ALIAS_MAX_CHARS, ReferenceId};
 pub use segment::encode_segment;

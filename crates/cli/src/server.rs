@@ -6,8 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::Args;
 
-use super::http::Client;
-use super::url::BaseUrl;
+use ucp_client::{BaseUrl, Client, ClientSettings};
 
 /// The name of the token in the data directory of `ucp dev`.
 const TOKEN: &str = "token";
@@ -47,8 +46,12 @@ pub(crate) struct Server {
 impl Server {
     /// Returns a client of the server. Nothing is sent yet.
     pub(crate) fn client(&self) -> anyhow::Result<Client> {
-        let connector = ucp_https::connector(self.ca.as_deref())?;
-        Client::new(connector, self.server.clone(), self.token()?, self.timeout)
+        let settings = ClientSettings {
+            token: self.token()?,
+            ca: self.ca.clone(),
+            timeout: self.timeout,
+        };
+        Ok(Client::new(self.server.clone(), settings)?)
     }
 
     fn token(&self) -> anyhow::Result<Option<String>> {

@@ -5,23 +5,25 @@ use std::fmt;
 use hyper::StatusCode;
 use serde::Deserialize;
 use serde_json::Value;
+use ucp_model::ids::readable;
 use ucp_wire::{ErrorBody, ErrorDetail};
 
-use super::url::BaseUrl;
-use crate::render::readable;
+use crate::url::BaseUrl;
 
 /// The code of the detail that links to the page about the error.
 const HELP: &str = "Help";
 
 /// An error of the server: its message, its details one a line, and the link to its page.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub struct Refusal {
     /// The status of the reply; `None` for the error of an operation.
-    pub(crate) status: Option<StatusCode>,
-    pub(crate) code: String,
+    pub status: Option<StatusCode>,
+    /// The kind of error.
+    pub code: String,
     message: String,
     target: Option<String>,
-    pub(crate) details: Vec<ErrorDetail>,
+    /// What else it says, each with its place.
+    pub details: Vec<ErrorDetail>,
     link: Option<String>,
     /// What to do next, besides what the message says.
     advice: Option<String>,
@@ -29,7 +31,7 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     /// Reads ARM's error. `status` is that of the reply, if there is one.
-    pub(super) fn of(status: Option<StatusCode>, error: &Value, base: &BaseUrl) -> Self {
+    pub(crate) fn of(status: Option<StatusCode>, error: &Value, base: &BaseUrl) -> Self {
         let error = ErrorBody::deserialize(error).ok();
         let said = status.map_or_else(String::new, |status| format!("the server answers {status}"));
         let Some(ErrorBody {
@@ -67,8 +69,8 @@ impl Refusal {
         }
     }
 
-    /// Says what to do next.
-    pub(crate) fn advise(&mut self, advice: &str) {
+    /// Adds what to do next, in the words of the program that shows it.
+    pub fn advise(&mut self, advice: &str) {
         self.advice = Some(advice.to_owned());
     }
 }

@@ -1,23 +1,22 @@
 //! Requests and replies.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Bytes;
 use hyper::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, USER_AGENT,
 };
-use hyper::{HeaderMap, Request, StatusCode};
+use hyper::{HeaderMap, Method, Request, StatusCode};
 use hyper_util::client::legacy::Client as Http;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use serde_json::Value;
 use ucp_https::Connector;
 
-pub(crate) use hyper::Method;
-
-use super::refusal::Refusal;
-use super::url::BaseUrl;
+use crate::failure::Failure;
+use crate::refusal::Refusal;
+use crate::url::BaseUrl;
 
 /// The most bytes of a reply. A page of 1,000 references takes a few megabytes.
 const REPLY_BYTES: usize = 256 * 1024 * 1024;
@@ -30,7 +29,7 @@ const IDLE_MAX: Duration = Duration::from_secs(4);
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// A client of one server.
-pub(crate) struct Client {
+pub struct Client {
     http: Http<Connector, Full<Bytes>>,
     base: BaseUrl,
     /// `Bearer` and the token.
@@ -38,70 +37,48 @@ pub(crate) struct Client {
     timeout: Duration,
 }
 
-/// What the server answers.
-#[derive(Debug)]
-pub(crate) struct Reply {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
-    /// `null` if there is none.
-    pub(crate) body: Value,
+/// Who asks, whom the client trusts, and how long it waits.
+#[derive(Clone, Debug)]
+pub struct ClientSettings {
+    /// The token by which the server knows the caller.
+    pub token: Option<String>,
+    /// The certificates of the authorities that may vouch for the server, in PEM. Without it, those of the machine.
+    pub ca: Option<PathBuf>,
+    /// How long to wait for a reply.
+    pub timeout: Duration,
 }
 
-/// Why there is no answer that could be used.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
-    /// The server refuses the request.
-    #[error(transparent)]
-    Refused(#[from] Box<Refusal>),
-    /// The server cannot be reached. Nothing is known of the request.
-    #[error("cannot reach the server at {base}; does it run, and is this its --server?")]
-    Unreachable {
-        /// The URL of the server.
-        base: BaseUrl,
-        /// Why.
-        #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// There is no reply in time.
-    #[error("the server at {base} has not answered within {}; --timeout waits longer", humantime::format_duration(*.timeout))]
-    Late {
-        /// The URL of the server.
-        base: BaseUrl,
-        /// How long it had.
-        timeout: Duration,
-    },
-    /// The reply is not one of `ucp`.
-    #[error("{url} answers {status} with something that is not JSON; is this the URL of a ucp?")]
-    Strange {
-        /// What was asked.
-        url: String,
-        /// The status of the reply.
-        status: StatusCode,
-    },
-    /// The request cannot be sent.
-    #[error("{url} is not a URL")]
-    NoUrl {
-        /// What was to be asked.
-        url: String,
-        /// Why.
-        #[source]
-        source: hyper::http::Error,
-    },
+impl Default for ClientSettings {
+    fn default() -> Self {
+        Self {
+            token: None,
+            ca: None,
+            timeout: Duration::from_secs(120),
+        }
+    }
+}
+
+/// What the server answers.
+#[derive(Debug)]
+pub struct Reply {
+    /// The status.
+    pub status: StatusCode,
+    headers: HeaderMap,
+    /// `null` if there is none.
+    pub body: Value,
 }
 
 impl Client {
-    pub(crate) fn new(
-        connector: Connector,
-        base: BaseUrl,
-        token: Option<String>,
-        timeout: Duration,
-    ) -> anyhow::Result<Self> {
+    /// Returns a client of the server at `base`. Nothing is sent yet.
+    pub fn new(base: BaseUrl, settings: ClientSettings) -> Result<Self, Failure> {
+        let ClientSettings { token, ca, timeout } = settings;
         let authorization = token.map(|token| {
             let value = HeaderValue::try_from(format!("Bearer {token}"));
-            let mut value = value.context("the token has characters that no token has")?;
+            let mut value = value.map_err(|_| Failure::NoToken)?;
             value.set_sensitive(true);
-            anyhow::Ok(value)
+            Ok::<_, Failure>(value)
         });
+        let connector = ucp_https::connector(ca.as_deref()).map_err(Failure::NoAuthorities)?;
         Ok(Self {
             http: Http::builder(TokioExecutor::new())
                 .pool_timer(TokioTimer::new())
@@ -113,20 +90,23 @@ impl Client {
         })
     }
 
-    pub(crate) async fn get(&self, target: &str) -> Result<Reply, Failure> {
+    /// Reads what a path or a URL names.
+    pub async fn get(&self, target: &str) -> Result<Reply, Failure> {
         self.call(Method::GET, target, None).await
     }
 
-    pub(crate) async fn post(&self, target: &str, body: &Value) -> Result<Reply, Failure> {
+    /// Posts a body.
+    pub async fn post(&self, target: &str, body: &Value) -> Result<Reply, Failure> {
         self.call(Method::POST, target, Some(body)).await
     }
 
-    pub(crate) async fn delete(&self, target: &str) -> Result<Reply, Failure> {
+    /// Deletes.
+    pub async fn delete(&self, target: &str) -> Result<Reply, Failure> {
         self.call(Method::DELETE, target, None).await
     }
 
     /// Sends a request, again if the server asks for it. What the server refuses is an error.
-    pub(crate) async fn call(
+    pub async fn call(
         &self,
         method: Method,
         target: &str,
@@ -136,7 +116,7 @@ impl Client {
     }
 
     /// The same with a precondition.
-    pub(crate) async fn call_if(
+    pub async fn call_if(
         &self,
         method: Method,
         target: &str,
@@ -215,20 +195,20 @@ impl Client {
         }
     }
 
-    /// What an operation has failed with.
-    pub(crate) fn refusal(&self, error: &Value) -> Refusal {
+    /// Returns what an operation has failed with, as its status tells it.
+    pub fn refusal(&self, error: &Value) -> Refusal {
         Refusal::of(None, error, &self.base)
     }
 }
 
 impl Reply {
-    /// The header, if it is text.
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    /// Returns a header, if it is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// How long to wait before the next request.
-    pub(crate) fn retry_after(&self) -> Option<Duration> {
+    /// Returns how long to wait before the next request.
+    pub fn retry_after(&self) -> Option<Duration> {
         let seconds = self.header(RETRY_AFTER.as_str())?.parse().ok()?;
         Some(Duration::from_secs(seconds))
     }
@@ -240,31 +220,6 @@ impl Reply {
                 self.retry_after().filter(|wait| *wait <= WAIT_MAX)
             }
             _ => None,
-        }
-    }
-}
-
-impl Failure {
-    /// The refusal with this status.
-    pub(crate) fn refusal(&self, status: StatusCode) -> Option<&Refusal> {
-        match self {
-            Failure::Refused(refusal) if refusal.status == Some(status) => Some(refusal),
-            Failure::Refused(_)
-            | Failure::Unreachable { .. }
-            | Failure::Late { .. }
-            | Failure::Strange { .. }
-            | Failure::NoUrl { .. } => None,
-        }
-    }
-
-    /// Whether the same request may have another answer soon.
-    pub(super) fn may_pass(&self) -> bool {
-        match self {
-            Failure::Refused(refusal) => refusal
-                .status
-                .is_some_and(|status| status.is_server_error()),
-            Failure::Unreachable { .. } | Failure::Late { .. } | Failure::Strange { .. } => true,
-            Failure::NoUrl { .. } => false,
         }
     }
 }

@@ -8,7 +8,7 @@ use hyper::Uri;
 
 /// The URL of a server, with its path base and without a slash at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BaseUrl {
+pub struct BaseUrl {
     text: String,
     /// Whether it is on this machine.
     is_here: bool,
@@ -27,7 +27,7 @@ impl BaseUrl {
     }
 
     /// Returns whether it is the server on this machine that another URL names: one with the same host and port.
-    pub(crate) fn is_here_as(&self, other: &str) -> bool {
+    pub fn is_here_as(&self, other: &str) -> bool {
         let authority = |text: &str| text.parse::<Uri>().ok()?.into_parts().authority;
         let (own, other) = (authority(&self.text), authority(other.trim()));
         self.is_here && own.is_some() && own == other

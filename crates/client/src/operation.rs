@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, bail};
 use hyper::StatusCode;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::http::{Client, Reply};
+use crate::failure::Failure;
+use crate::http::{Client, Reply};
 
 /// How long to wait between polls if the server does not say.
 const POLL: Duration = Duration::from_secs(1);
@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Where to ask for an operation.
 #[derive(Debug)]
-pub(crate) enum Polling {
+pub enum Polling {
     /// Its status: the reply is 200 in every state.
     Status(String),
     /// Its result: the reply is 202 until it has ended.
@@ -24,8 +24,8 @@ pub(crate) enum Polling {
 }
 
 impl Polling {
-    /// Where a reply says to ask; `None` if there is nothing to wait for.
-    pub(crate) fn of(reply: &Reply) -> Option<Self> {
+    /// Returns where a reply says to ask; `None` if there is nothing to wait for.
+    pub fn of(reply: &Reply) -> Option<Self> {
         let status = reply.header("azure-asyncoperation");
         let result = reply.header("location");
         status
@@ -33,8 +33,8 @@ impl Polling {
             .or_else(|| result.map(|url| Self::Result(url.to_owned())))
     }
 
-    /// The name of the operation.
-    pub(crate) fn operation(&self) -> &str {
+    /// Returns the name of the operation.
+    pub fn operation(&self) -> &str {
         let (Self::Status(url) | Self::Result(url)) = self;
         let path = url.split('?').next().unwrap_or_default();
         path.rsplit('/').next().unwrap_or_default()
@@ -44,12 +44,12 @@ impl Polling {
 impl Client {
     /// Polls an operation until it ends, and shows each status to `told`. Returns the last one. `first` is how long to
     /// wait before the first poll.
-    pub(crate) async fn follow(
+    pub async fn follow(
         &self,
         polling: &Polling,
         first: Option<Duration>,
         mut told: impl FnMut(&Value),
-    ) -> anyhow::Result<Value> {
+    ) -> Result<Value, Failure> {
         tokio::time::sleep(first.unwrap_or_default()).await;
         let mut heard = Instant::now();
         loop {
@@ -62,12 +62,12 @@ impl Client {
                 }
                 // There is no such operation.
                 Err(failure) if failure.refusal(StatusCode::NOT_FOUND).is_some() => {
-                    return Err(failure.into());
+                    return Err(failure);
                 }
                 Err(failure) => {
-                    let operation = polling.operation();
-                    return Err(failure).with_context(|| {
-                        format!("the operation {operation} may be going on; `ucp watch` asks again")
+                    return Err(Failure::Lost {
+                        operation: polling.operation().to_owned(),
+                        source: Box::new(failure),
                     });
                 }
             };
@@ -83,15 +83,15 @@ impl Client {
                 return Ok(status);
             }
             if reply.status == StatusCode::NO_CONTENT {
-                bail!("{url} tells no status");
+                return Err(Failure::NoStatus { url: url.clone() });
             }
             tokio::time::sleep(wait).await;
         }
     }
 }
 
-/// Whether an operation with this status has ended.
-pub(crate) fn is_over(status: &Value) -> bool {
+/// Returns whether an operation with this status has ended.
+pub fn is_over(status: &Value) -> bool {
     matches!(
         status["status"].as_str(),
         Some("Succeeded" | "Failed" | "Canceled")
