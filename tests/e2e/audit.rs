@@ -97,9 +97,10 @@ async fn every_write_is_an_event_and_no_read_is(world: &World) {
             event.action
         );
         let is_done = (200..300).contains(&reply.status);
-        let outcome = match is_done {
-            true => AuditOutcome::Allowed,
-            false => AuditOutcome::Failed,
+        let outcome = if is_done {
+            AuditOutcome::Allowed
+        } else {
+            AuditOutcome::Failed
         };
         assert_eq!(event.outcome, outcome, "{method} {path}: {}", reply.text);
         assert_eq!(event.code.as_deref(), (!is_done).then(|| reply.code()));

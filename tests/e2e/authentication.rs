@@ -31,9 +31,10 @@ async fn ask_with(world: &World, token: &str) -> Reply {
 fn assert_unknown(reply: Reply, is_invalid: bool) {
     let reply = reply.expect(401);
     assert_eq!(reply.code(), "AuthenticationFailed");
-    let challenge = match is_invalid {
-        true => r#"Bearer realm="ucp", error="invalid_token""#,
-        false => r#"Bearer realm="ucp""#,
+    let challenge = if is_invalid {
+        r#"Bearer realm="ucp", error="invalid_token""#
+    } else {
+        r#"Bearer realm="ucp""#
     };
     assert_eq!(reply.header("www-authenticate"), Some(challenge));
     assert!(reply.header("x-ms-request-id").is_some());
@@ -116,9 +117,10 @@ async fn tokens_that_are_not_valid_are_refused(kind: StoreKind) {
         let Some(builder) = World::builder().on(kind).await else {
             return;
         };
-        let world = match is_required {
-            true => builder.requiring_authentication().build().await,
-            false => builder.build().await,
+        let world = if is_required {
+            builder.requiring_authentication().build().await
+        } else {
+            builder.build().await
         };
         world.tolerate_log("many logins from this address fail");
         let token = world.token("ci", Role::Owner, &["/"], None).await;

@@ -69,9 +69,10 @@ fn cells() -> impl Iterator<Item = (ExceptionCode, Class)> {
 /// Refuses the next two such calls. Before them, the reply to one that is done is lost, if any is: they are refused when
 /// it is.
 fn refuse_twice(world: &World, call: Action, code: ExceptionCode, is_done: bool) {
-    let ordered = match is_done {
-        true => fault(Effect::DropReply {}).on(call).times(1),
-        false => fault(refuse(code).saying("As ordered.")).on(call).times(2),
+    let ordered = if is_done {
+        fault(Effect::DropReply {}).on(call).times(1)
+    } else {
+        fault(refuse(code).saying("As ordered.")).on(call).times(2)
     };
     world.aws.add_fault(ordered);
 }

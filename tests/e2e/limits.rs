@@ -805,9 +805,10 @@ impl Row {
         let (status, rest) = beyond.split_once(" [`").expect("a status");
         let (code, _) = rest.split_once("`]").expect("a code");
         let error = &refused.body["error"];
-        let mut targets = match beyond.contains("`details`") {
-            true => error["details"].as_array().into_iter().flatten().collect(),
-            false => vec![error],
+        let mut targets = if beyond.contains("`details`") {
+            error["details"].as_array().into_iter().flatten().collect()
+        } else {
+            vec![error]
         };
         targets.retain(|named| !named["target"].is_null());
         let expected = beyond.split_once("`target` `");

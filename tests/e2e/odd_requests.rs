@@ -47,9 +47,10 @@ async fn odd_requests_are_refused_in_arms_form() {
         legal::prepare(&world).await;
         let draw = Draw::new(number as u64);
         for _ in 0..OF_A_WORLD {
-            let odd = match draw.one_in(LEGAL) {
-                true => legal::draw(&draw),
-                false => routes.draw(&draw),
+            let odd = if draw.one_in(LEGAL) {
+                legal::draw(&draw)
+            } else {
+                routes.draw(&draw)
             };
             let told = odd.to_string();
             let method = odd.method.clone();

@@ -64,9 +64,10 @@ impl Door {
         let _ = stream.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await;
         let mut head = [0; 12];
         let read = stream.read_exact(&mut head).await;
-        match read.is_ok() && head == *b"HTTP/1.1 200" {
-            true => self.places.recv().await,
-            false => None,
+        if read.is_ok() && head == *b"HTTP/1.1 200" {
+            self.places.recv().await
+        } else {
+            None
         }
     }
 

@@ -83,19 +83,16 @@ async fn a_reference_gives_up_what_another_one_stands_for(world: &World) {
 async fn what_is_named_is_deleted_for_all(world: &World) {
     for by_alias in [false, true] {
         shared(world).await;
-        match by_alias {
-            false => {
-                let path = format!(
-                    "/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{BUCKET}/data"
-                );
-                world.call_until_settled("DELETE", &path, "").await;
-                world.settle().await;
-            }
-            true => {
-                let body = json!({"trackedBy": tracked_by(BUCKET, "a")});
-                world.post(BUCKET, "delete", &body).await;
-                world.settle().await;
-            }
+        if !by_alias {
+            let path = format!(
+                "/planes/aws/aws/accounts/{ACCOUNT}/regions/{REGION}/providers/{BUCKET}/data"
+            );
+            world.call_until_settled("DELETE", &path, "").await;
+            world.settle().await;
+        } else {
+            let body = json!({"trackedBy": tracked_by(BUCKET, "a")});
+            world.post(BUCKET, "delete", &body).await;
+            world.settle().await;
         }
         assert_eq!(world.live(LIVE), Vec::<String>::new(), "{by_alias}");
         assert!(world.references().await.is_empty(), "{by_alias}");
@@ -370,11 +367,10 @@ async fn a_set_gives_up_what_others_stand_for(world: &World) {
         let path = format!("{}?{API_VERSION}", tracked_by(BUCKET, alias));
         let owned = json!({"ownedResource": true}).to_string();
         world.call("PATCH", &path, &owned).await.expect(200);
-        let mut body = match complete {
-            true => json!({"mode": "Complete", "resources": []}),
-            false => {
-                json!({"scope": scope, "resources": [{"alias": alias, "type": BUCKET, "delete": true}]})
-            }
+        let mut body = if complete {
+            json!({"mode": "Complete", "resources": []})
+        } else {
+            json!({"scope": scope, "resources": [{"alias": alias, "type": BUCKET, "delete": true}]})
         };
         refused(&send(body.clone()).await, &[elsewhere("c")]);
         body["onShared"] = json!("release");

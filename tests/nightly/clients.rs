@@ -39,9 +39,10 @@ async fn run(mut command: Command) -> Result<String, String> {
     let output = run.expect("it ends").expect("it starts");
     let printed = [output.stdout, output.stderr].concat();
     let printed = String::from_utf8_lossy(&printed).into_owned();
-    match output.status.success() {
-        true => Ok(printed),
-        false => Err(printed),
+    if output.status.success() {
+        Ok(printed)
+    } else {
+        Err(printed)
     }
 }
 

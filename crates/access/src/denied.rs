@@ -44,9 +44,10 @@ impl DeniedType {
     }
 
     fn is_of(&self, key: &str) -> bool {
-        match self.key.ends_with('/') {
-            true => key.starts_with(&self.key),
-            false => key == self.key,
+        if self.key.ends_with('/') {
+            key.starts_with(&self.key)
+        } else {
+            key == self.key
         }
     }
 

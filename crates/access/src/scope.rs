@@ -165,12 +165,15 @@ impl FromStr for Scope {
         let [planes, kind, plane, rest @ ..] = &segments[..] else {
             return Err(wrong("it names no plane, as /planes/radius/local does"));
         };
-        let keyword = |given: &str, expected: &str| match given.eq_ignore_ascii_case(expected) {
-            true => Ok(()),
-            false => Err(wrong(&format!(
-                "'{}' is where {expected} belongs",
-                excerpt(given)
-            ))),
+        let keyword = |given: &str, expected: &str| {
+            if given.eq_ignore_ascii_case(expected) {
+                Ok(())
+            } else {
+                Err(wrong(&format!(
+                    "'{}' is where {expected} belongs",
+                    excerpt(given)
+                )))
+            }
         };
         keyword(planes, "planes")?;
         let plane = PlaneId::new(kind.parse()?, plane)?;

@@ -110,9 +110,12 @@ fn bounded(places: &[Place]) -> Vec<String> {
     let is_crowded = |place: &[String]| counts[branch(place)] > BELOW_MAX;
     let all = pointers(places.iter().map(|place| &place[..]));
     let without_crowds = || {
-        pointers(places.iter().map(|place| match is_crowded(place) {
-            true => branch(place),
-            false => &place[..],
+        pointers(places.iter().map(|place| {
+            if is_crowded(place) {
+                branch(place)
+            } else {
+                &place[..]
+            }
         }))
     };
     let branches = || pointers(places.iter().map(|place| branch(place)));

@@ -198,19 +198,22 @@ pub(crate) async fn identify(
     let code = response.extensions_mut().remove::<RefusalCode>();
     let code = code.map(|RefusalCode(code)| code);
     let duration = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    span.in_scope(|| match is_probe {
-        true => tracing::debug!(
-            http.status = status,
-            http.duration_ms = duration,
-            code,
-            "answered"
-        ),
-        false => tracing::info!(
-            http.status = status,
-            http.duration_ms = duration,
-            code,
-            "answered"
-        ),
+    span.in_scope(|| {
+        if is_probe {
+            tracing::debug!(
+                http.status = status,
+                http.duration_ms = duration,
+                code,
+                "answered"
+            )
+        } else {
+            tracing::info!(
+                http.status = status,
+                http.duration_ms = duration,
+                code,
+                "answered"
+            )
+        }
     });
     let headers = response.headers_mut();
     headers.insert(CORRELATION_ID, correlation);

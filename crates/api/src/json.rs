@@ -133,9 +133,10 @@ impl LargeBody {
             weight.reads(bytes.len(), values).await?;
         }
         let work = move || {
-            let members = match bytes.is_empty() {
-                true => Map::new(),
-                false => object_of(&bytes, LARGE_VALUES_MAX)?.0,
+            let members = if bytes.is_empty() {
+                Map::new()
+            } else {
+                object_of(&bytes, LARGE_VALUES_MAX)?.0
             };
             drop(bytes);
             read(members)

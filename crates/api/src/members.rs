@@ -64,9 +64,10 @@ impl Misfit {
 impl From<Misfit> for Problem {
     fn from(misfit: Misfit) -> Self {
         let problem = Problem::bad_request(misfit.message);
-        match misfit.place.is_empty() {
-            true => problem,
-            false => problem.at(misfit.place),
+        if misfit.place.is_empty() {
+            problem
+        } else {
+            problem.at(misfit.place)
         }
     }
 }
@@ -83,12 +84,11 @@ pub(crate) fn names_plan(object: &Map<String, Value>) -> bool {
 
 /// Refuses a plan in the body of a request that carries none out: without it, something else than was planned would be done.
 pub(crate) fn without_plan(body: &Map<String, Value>) -> Result<(), Problem> {
-    match names_plan(body) {
-        true => {
-            let message = "/planId: this request carries out no plan. Leave it out.";
-            Err(Problem::bad_request(message).at("/planId"))
-        }
-        false => Ok(()),
+    if names_plan(body) {
+        let message = "/planId: this request carries out no plan. Leave it out.";
+        Err(Problem::bad_request(message).at("/planId"))
+    } else {
+        Ok(())
     }
 }
 
@@ -240,9 +240,10 @@ fn misfit(error: &serde_path_to_error::Error<Error>, object: &Value) -> Misfit {
         }
         None => said,
     };
-    let message = match place.is_empty() {
-        true => said,
-        false => format!("{place}: {said}"),
+    let message = if place.is_empty() {
+        said
+    } else {
+        format!("{place}: {said}")
     };
     Misfit { message, place }
 }

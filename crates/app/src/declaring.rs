@@ -211,9 +211,10 @@ fn judge_create(
 /// The rejection if the type lacks a handler for the request.
 pub(crate) fn unsupported(schema: &ResourceSchema, what: &str) -> Rejection {
     let supported = schema.operations();
-    let supports = match supported.is_empty() {
-        true => "AWS Cloud Control does not support it at all.".to_owned(),
-        false => format!("AWS Cloud Control supports only: {}.", supported.join(", ")),
+    let supports = if supported.is_empty() {
+        "AWS Cloud Control does not support it at all.".to_owned()
+    } else {
+        format!("AWS Cloud Control supports only: {}.", supported.join(", "))
     };
     Rejection::Invalid(Failure::new(
         ErrorCode::UnsupportedActionException,

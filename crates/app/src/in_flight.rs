@@ -247,9 +247,10 @@ impl Room {
     /// Waits until there is room for so many bytes that are to be read. A request that has taken some gets them at once or not at
     /// all.
     pub async fn before_read(&self, bytes: usize) -> Result<(), Rejection> {
-        match self.has_taken() {
-            true => self.take(bytes),
-            false => self.enter(bytes).await,
+        if self.has_taken() {
+            self.take(bytes)
+        } else {
+            self.enter(bytes).await
         }
     }
 
@@ -476,9 +477,10 @@ impl Held {
 
     fn full(&self, bytes: usize) -> Rejection {
         let bytes = bytes.min(self.in_flight.most_of_caller);
-        let (whose, most) = match self.of_caller().available_permits() < bytes.div_ceil(UNIT) {
-            true => ("your requests", self.in_flight.most_of_caller),
-            false => ("all requests", self.in_flight.most_of_all),
+        let (whose, most) = if self.of_caller().available_permits() < bytes.div_ceil(UNIT) {
+            ("your requests", self.in_flight.most_of_caller)
+        } else {
+            ("all requests", self.in_flight.most_of_all)
         };
         let message = format!(
             "The request needs {bytes} bytes of memory, as estimated, and {whose} under way have too much of the {most} that they may have at a time. Nothing was done. Send fewer at once, or try again in {RETRY_AFTER} s."

@@ -176,9 +176,10 @@ impl<T> Filling<T> {
 
 /// Returns how many bytes an item has as JSON, by a thread that keeps nobody else waiting if that `may_be_long` of it is.
 pub(crate) fn measured(item: &impl Serialize, may_be_long: Option<&Value>) -> usize {
-    match may_be_long.is_some_and(|value| json::extent(value).0 > QUICK_BYTES) {
-        true => in_place(|| json::length(item)),
-        false => json::length(item),
+    if may_be_long.is_some_and(|value| json::extent(value).0 > QUICK_BYTES) {
+        in_place(|| json::length(item))
+    } else {
+        json::length(item)
     }
 }
 

@@ -78,9 +78,10 @@ impl Auditor {
 
     /// Returns why events are not recorded at the moment; `None` if they are, as far as is known.
     pub fn trouble(&self) -> Option<Trouble> {
-        match self.sender.is_closed() {
-            true => Some(Trouble::Stopped),
-            false => self.shared.trouble(),
+        if self.sender.is_closed() {
+            Some(Trouble::Stopped)
+        } else {
+            self.shared.trouble()
         }
     }
 

@@ -46,9 +46,10 @@ impl Floods {
     pub(crate) fn admit(&mut self, event: &AuditEvent) -> bool {
         let AuditEvent { caller, at, .. } = event;
         let ends = |ends: &[&str]| ends.iter().any(|end| event.action.ends_with(end));
-        let (flood, most) = match ends(&CHANGES) && !ends(&READS) {
-            true => (&mut self.changes, OF_SOMEBODY),
-            false => (&mut self.reads, OF_READS),
+        let (flood, most) = if ends(&CHANGES) && !ends(&READS) {
+            (&mut self.changes, OF_SOMEBODY)
+        } else {
+            (&mut self.reads, OF_READS)
         };
         match event.outcome {
             AuditOutcome::Refused if caller == ANONYMOUS => {

@@ -50,12 +50,13 @@ impl Log {
     pub(crate) fn take(&mut self, event: AuditEvent, missing: u64) -> bool {
         self.missing += missing;
         let has_room = self.unwritten.len() < ROOM;
-        match has_room {
-            true => self.unwritten.push_back(AuditEvent {
+        if has_room {
+            self.unwritten.push_back(AuditEvent {
                 suppressed: std::mem::take(&mut self.missing),
                 ..event
-            }),
-            false => self.missing += 1,
+            })
+        } else {
+            self.missing += 1
         }
         has_room
     }

@@ -89,12 +89,13 @@ impl Recorder {
     /// Waits for events, or until it is time to try again. Returns false once there will be no more.
     async fn collect(&mut self, waiting: &mut Vec<Sender<bool>>) -> bool {
         let is_done = self.unstored.is_empty() && self.log.as_ref().is_none_or(Log::is_done);
-        let first = match is_done {
-            true => self.receiver.recv().await,
-            false => match timeout(PAUSE, self.receiver.recv()).await {
+        let first = if is_done {
+            self.receiver.recv().await
+        } else {
+            match timeout(PAUSE, self.receiver.recv()).await {
                 Ok(entry) => entry,
                 Err(_) => return true,
-            },
+            }
         };
         let Some(first) = first else {
             return false;

@@ -79,9 +79,10 @@ impl Failures {
             Answer::After(time) => time,
             Answer::TooMany(again) => return Err(again),
         };
-        let turn = match time.is_zero() {
-            true => None,
-            false => Some(self.waiting.try_acquire().map_err(|_| WAIT_MAX)?),
+        let turn = if time.is_zero() {
+            None
+        } else {
+            Some(self.waiting.try_acquire().map_err(|_| WAIT_MAX)?)
         };
         Ok(Delay { time, _turn: turn })
     }

@@ -181,12 +181,13 @@ impl KnownTokens {
         is_known: bool,
         now: Timestamp,
     ) -> Result<Option<Known>, Refused> {
-        let _turn = match is_known {
-            true => None,
-            false => match timeout(TURN, self.lookups.acquire()).await {
+        let _turn = if is_known {
+            None
+        } else {
+            match timeout(TURN, self.lookups.acquire()).await {
                 Ok(turn) => Some(turn),
                 Err(_) => return Err(Refused::Busy),
-            },
+            }
         };
         let read = self.read(id, now).await;
         read.map_err(|error| Refused::Unavailable(Box::new(error)))

@@ -69,31 +69,30 @@ pub(crate) async fn answered(
         correlation.id = %asked.correlation_id,
         caller.name = tracing::field::Empty,
     );
-    let mut response = match asked.is_write && !broker.parts.auditor.is_able() {
-        true => not_recorded(
+    let mut response = if asked.is_write && !broker.parts.auditor.is_able() {
+        not_recorded(
             "The audit, which this server requires, cannot record requests at the moment. Nothing was done. Try again later.",
-        ),
-        false => {
-            let is_write = asked.is_write;
-            // What goes on without its client keeps its place among the connections.
-            let place = request.extensions().get::<Place>().cloned();
-            let replying = {
-                let broker = Arc::clone(&broker);
-                async move {
-                    let _place = place;
-                    let reply = timeout(broker.settings.deadline(), next.run(request)).await;
-                    let response = reply.unwrap_or_else(|_| not_in_time());
-                    record(&broker, &asked, response).await
-                }
-                .instrument(span.clone())
-            };
-            match is_write {
-                // It is recorded although its client hangs up.
-                true => tokio::spawn(replying)
-                    .await
-                    .unwrap_or_else(|_| Problem::internal().into_response()),
-                false => replying.await,
+        )
+    } else {
+        let is_write = asked.is_write;
+        // What goes on without its client keeps its place among the connections.
+        let place = request.extensions().get::<Place>().cloned();
+        let replying = {
+            let broker = Arc::clone(&broker);
+            async move {
+                let _place = place;
+                let reply = timeout(broker.settings.deadline(), next.run(request)).await;
+                let response = reply.unwrap_or_else(|_| not_in_time());
+                record(&broker, &asked, response).await
             }
+            .instrument(span.clone())
+        };
+        if is_write {
+            tokio::spawn(replying)
+                .await
+                .unwrap_or_else(|_| Problem::internal().into_response())
+        } else {
+            replying.await
         }
     };
     let (status, took) = (response.status().as_u16(), began.elapsed());

@@ -205,10 +205,11 @@ pub(crate) fn judge_id(member: &str, id: &str) -> Result<(), Problem> {
     let is_valid = (1..=ID_MAX_CHARS).contains(&id.len())
         && id.bytes().all(is_permitted)
         && !id.bytes().all(|byte| byte == b'.');
-    match is_valid {
-        true => Ok(()),
-        false => Err(Problem::bad_request(format!(
+    if is_valid {
+        Ok(())
+    } else {
+        Err(Problem::bad_request(format!(
             "{member}: an id has 1 to {ID_MAX_CHARS} letters, digits, `.`, `_` or `-`."
-        ))),
+        )))
     }
 }

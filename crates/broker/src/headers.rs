@@ -37,13 +37,14 @@ fn judge_version(headers: &HeaderMap) -> Result<(), Problem> {
     let minor = given.and_then(|version| version.trim().strip_prefix("2."));
     let is_number =
         |minor: &str| !minor.is_empty() && minor.bytes().all(|digit| digit.is_ascii_digit());
-    match minor.is_some_and(is_number) {
-        true => Ok(()),
-        false => Err(Problem::new(
+    if minor.is_some_and(is_number) {
+        Ok(())
+    } else {
+        Err(Problem::new(
             StatusCode::PRECONDITION_FAILED,
             "PreconditionFailed",
             "X-Broker-API-Version: this broker serves version 2.17 of the API, and any 2.x. Send the version.",
-        )),
+        ))
     }
 }
 
@@ -63,11 +64,12 @@ fn originator(headers: &HeaderMap) -> Result<Option<Originator>, Problem> {
         Some(_) => return Err(wrong()),
         None => serde_json::from_slice(&value).map_err(|_| wrong())?,
     };
-    match value.is_object() {
-        true => Ok(Some(Originator {
+    if value.is_object() {
+        Ok(Some(Originator {
             platform: platform.to_owned(),
             value,
-        })),
-        false => Err(wrong()),
+        }))
+    } else {
+        Err(wrong())
     }
 }

@@ -195,9 +195,10 @@ fn sentence(said: &str) -> String {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let body = match self.body.error.is_empty() {
-            true => json!({}),
-            false => json!(self.body),
+        let body = if self.body.error.is_empty() {
+            json!({})
+        } else {
+            json!(self.body)
         };
         let mut response = (self.status, Json(body)).into_response();
         if let Some(seconds) = self.retry_after {

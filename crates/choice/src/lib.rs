@@ -81,9 +81,10 @@ pub fn part<T>(of: usize, cases: Vec<T>, name: impl Fn(&T) -> String) -> Vec<T> 
 
 /// Returns which of the cases of `name` this run has: the first one, and the distance to the next. One in `of`, or all.
 pub fn share(of: usize, name: impl std::hash::Hash) -> (usize, usize) {
-    match has_all() {
-        true => (0, 1),
-        false => (drawn(of, name), of),
+    if has_all() {
+        (0, 1)
+    } else {
+        (drawn(of, name), of)
     }
 }
 
@@ -126,9 +127,10 @@ mod tests {
         for of in 2..5 {
             let tried = part(of, (0..1_200).collect(), u32::to_string).len();
             let expected = 1_200 / of;
-            match has_all() {
-                true => assert_eq!(tried, 1_200),
-                false => assert!(tried.abs_diff(expected) < 100, "{tried} of {expected}"),
+            if has_all() {
+                assert_eq!(tried, 1_200)
+            } else {
+                assert!(tried.abs_diff(expected) < 100, "{tried} of {expected}")
             }
         }
     }

@@ -75,9 +75,10 @@ impl Given<'_> {
                         let place = format!("/groups/{index}");
                         let group = object(group).context(place.clone())?;
                         let name = text(group, "name").context(place.clone())?;
-                        let id = match name.starts_with('/') {
-                            true => name.parse(),
-                            false => GroupId::new(plane, name),
+                        let id = if name.starts_with('/') {
+                            name.parse()
+                        } else {
+                            GroupId::new(plane, name)
                         };
                         let id = id.with_context(|| format!("{place}/name"))?;
                         let all = list(group, "resources").context(place.clone())?;

@@ -12,9 +12,10 @@ use serde_json::Value;
 pub fn read_one(path: &Path) -> anyhow::Result<Value> {
     let read = || -> anyhow::Result<Value> {
         let text = text(path)?;
-        match is_yaml(path, &text) {
-            true => yaml(|options| serde_saphyr::from_str_with_options(&text, options)),
-            false => Ok(serde_json::from_str(&text)?),
+        if is_yaml(path, &text) {
+            yaml(|options| serde_saphyr::from_str_with_options(&text, options))
+        } else {
+            Ok(serde_json::from_str(&text)?)
         }
     };
     read().with_context(|| name(path))
@@ -24,9 +25,10 @@ pub fn read_one(path: &Path) -> anyhow::Result<Value> {
 pub(crate) fn read_all(path: &Path) -> anyhow::Result<Vec<Value>> {
     let read = || -> anyhow::Result<Vec<Value>> {
         let text = text(path)?;
-        match is_yaml(path, &text) {
-            true => yaml(|options| serde_saphyr::from_multiple_with_options(&text, options)),
-            false => Ok(vec![serde_json::from_str(&text)?]),
+        if is_yaml(path, &text) {
+            yaml(|options| serde_saphyr::from_multiple_with_options(&text, options))
+        } else {
+            Ok(vec![serde_json::from_str(&text)?])
         }
     };
     read().with_context(|| name(path))
@@ -39,17 +41,19 @@ pub fn is_stdin(path: &Path) -> bool {
 
 /// What a file is called in messages.
 pub fn name(path: &Path) -> String {
-    match is_stdin(path) {
-        true => "standard input".to_owned(),
-        false => path.display().to_string(),
+    if is_stdin(path) {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
     }
 }
 
 fn text(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    match is_stdin(path) {
-        true => io::stdin().lock().read_to_string(&mut text)?,
-        false => fs::File::open(path)?.read_to_string(&mut text)?,
+    if is_stdin(path) {
+        io::stdin().lock().read_to_string(&mut text)?
+    } else {
+        fs::File::open(path)?.read_to_string(&mut text)?
     };
     Ok(text)
 }

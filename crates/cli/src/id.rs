@@ -78,9 +78,10 @@ impl FromStr for ResourceId {
     fn from_str(text: &str) -> Result<Self, &'static str> {
         let is_path = text.to_ascii_lowercase().starts_with("/planes/");
         // The rest would be read as a query, or never be sent.
-        match is_path && !text.contains(['?', '#']) {
-            true => Ok(Self(text.to_owned())),
-            false => Err("expected an id, which begins with /planes/"),
+        if is_path && !text.contains(['?', '#']) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err("expected an id, which begins with /planes/")
         }
     }
 }

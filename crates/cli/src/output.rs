@@ -65,9 +65,10 @@ fn as_json(value: &Value) -> String {
     let text = format!("{value:#}\n");
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
-        match is_misleading(letter) && letter != '\n' {
-            true => escaped.push_str(&format!("\\u{:04x}", u32::from(letter))),
-            false => escaped.push(letter),
+        if is_misleading(letter) && letter != '\n' {
+            escaped.push_str(&format!("\\u{:04x}", u32::from(letter)))
+        } else {
+            escaped.push(letter)
         }
     }
     escaped

@@ -132,26 +132,27 @@ pub(crate) enum Phases {
 impl Progress {
     /// Shows it where `output` leaves room for people.
     pub(crate) fn new(output: Output, phases: Phases) -> Self {
-        let is_terminal = match output.is_json() {
-            true => io::stderr().is_terminal(),
-            false => io::stdout().is_terminal(),
+        let is_terminal = if output.is_json() {
+            io::stderr().is_terminal()
+        } else {
+            io::stdout().is_terminal()
         };
         let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
-        let screen = match is_terminal && !is_dumb {
-            true => {
-                let target = match output.is_json() {
-                    true => ProgressDrawTarget::stderr(),
-                    false => ProgressDrawTarget::stdout(),
-                };
-                let bars = MultiProgress::with_draw_target(target);
-                let all = bars.add(spinner());
-                Screen::Live {
-                    bars,
-                    running: HashMap::new(),
-                    all,
-                }
+        let screen = if is_terminal && !is_dumb {
+            let target = if output.is_json() {
+                ProgressDrawTarget::stderr()
+            } else {
+                ProgressDrawTarget::stdout()
+            };
+            let bars = MultiProgress::with_draw_target(target);
+            let all = bars.add(spinner());
+            Screen::Live {
+                bars,
+                running: HashMap::new(),
+                all,
             }
-            false => Screen::Lines(output, phases),
+        } else {
+            Screen::Lines(output, phases)
         };
         Self {
             tracker: Tracker::default(),
@@ -198,12 +199,13 @@ impl Screen {
             (
                 Screen::Lines(output, _),
                 Event::Refused { .. } | Event::Ended { .. } | Event::Says(_),
-            ) => match output.is_json() {
-                true => output::tell(line(event)),
-                false => {
+            ) => {
+                if output.is_json() {
+                    output::tell(line(event))
+                } else {
                     let _ = output::print(&format!("{}\n", line(event)));
                 }
-            },
+            }
         }
     }
 }

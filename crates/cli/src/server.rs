@@ -70,9 +70,6 @@ impl Server {
         // Without a token, the server says whether it needs one.
         let [kept, of] = [TOKEN, SERVER].map(|name| self.data_dir.join(name));
         let is_its_own = read(&of).is_ok_and(|of| of.lines().any(|of| self.server.is_here_as(of)));
-        Ok(match is_its_own {
-            true => read(&kept).ok(),
-            false => None,
-        })
+        Ok(if is_its_own { read(&kept).ok() } else { None })
     }
 }

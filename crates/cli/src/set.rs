@@ -44,9 +44,10 @@ impl Set {
             ensure!(!values.is_empty(), "{name}: it declares nothing");
             let are_many = values.len() > 1;
             for (index, value) in values.into_iter().enumerate() {
-                let name = match are_many {
-                    true => format!("{name} (document {})", index + 1),
-                    false => name.clone(),
+                let name = if are_many {
+                    format!("{name} (document {})", index + 1)
+                } else {
+                    name.clone()
                 };
                 documents.push(Document { name, value });
             }

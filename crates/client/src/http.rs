@@ -171,12 +171,13 @@ impl Client {
         let (head, body) = response.into_parts();
         let body = Limited::new(body, REPLY_BYTES).collect();
         let body = body.await.map_err(unreachable)?.to_bytes();
-        let body = match body.is_empty() {
-            true => Value::Null,
-            false => serde_json::from_slice(&body).map_err(|_| Failure::Strange {
+        let body = if body.is_empty() {
+            Value::Null
+        } else {
+            serde_json::from_slice(&body).map_err(|_| Failure::Strange {
                 url: url.to_owned(),
                 status: head.status,
-            })?,
+            })?
         };
         Ok(Reply {
             status: head.status,
@@ -186,12 +187,11 @@ impl Client {
     }
 
     fn judged(&self, reply: Reply) -> Result<Reply, Failure> {
-        match reply.status.is_success() {
-            true => Ok(reply),
-            false => {
-                let refusal = Refusal::of(Some(reply.status), &reply.body["error"], &self.base);
-                Err(Failure::Refused(Box::new(refusal)))
-            }
+        if reply.status.is_success() {
+            Ok(reply)
+        } else {
+            let refusal = Refusal::of(Some(reply.status), &reply.body["error"], &self.base);
+            Err(Failure::Refused(Box::new(refusal)))
         }
     }
 

@@ -103,9 +103,10 @@ impl CpuPool {
         is_quick: bool,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Undone> {
-        match is_quick {
-            true => Ok(work()),
-            false => self.run(work).await,
+        if is_quick {
+            Ok(work())
+        } else {
+            self.run(work).await
         }
     }
 

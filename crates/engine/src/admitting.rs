@@ -79,9 +79,10 @@ impl Engine {
             .collect();
         if let Err(error) = store.wait_for_turn(&leases, key, now).await {
             warn!(error = %ucp_model::chain(&error), "operations do not wait for their turn");
-            let kept = match has_ceiling {
-                true => self.hand_back(waiting, now).await,
-                false => waiting,
+            let kept = if has_ceiling {
+                self.hand_back(waiting, now).await
+            } else {
+                waiting
             };
             // Steps give their leases back when the store is there again, or find that they do wait.
             return admitted.into_iter().chain(kept).collect();
@@ -238,12 +239,13 @@ fn share(
     }
     let (mut admitted, mut waiting) = (Vec::new(), Vec::new());
     for (claimed, has_permit) in claimed.into_iter().zip(has_turn) {
-        match has_permit {
-            true => admitted.push(Claimed {
+        if has_permit {
+            admitted.push(Claimed {
                 has_permit,
                 ..claimed
-            }),
-            false => waiting.push(claimed),
+            })
+        } else {
+            waiting.push(claimed)
         }
     }
     (admitted, waiting)

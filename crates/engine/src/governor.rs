@@ -95,9 +95,10 @@ impl Budget {
     fn count(&mut self, calls: u32, now: Timestamp) {
         let passed = now.since(self.interval_from);
         if passed >= RELEASE_INTERVAL {
-            self.before = match passed < RELEASE_INTERVAL * 2 {
-                true => self.recent,
-                false => 0,
+            self.before = if passed < RELEASE_INTERVAL * 2 {
+                self.recent
+            } else {
+                0
             };
             (self.recent, self.interval_from) = (0, now);
         }

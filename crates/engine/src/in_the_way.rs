@@ -38,9 +38,10 @@ impl Stepper<'_> {
         };
         let is_near = |other: &&Reference| {
             let is_global = own.id.type_name.is_global() || other.id.type_name.is_global();
-            let is_here = match is_global {
-                true => other.scope.account.eq_ignore_ascii_case(&own.scope.account),
-                false => other.scope.is_same_place(&own.scope),
+            let is_here = if is_global {
+                other.scope.account.eq_ignore_ascii_case(&own.scope.account)
+            } else {
+                other.scope.is_same_place(&own.scope)
             };
             let is_here = is_here && other.id.key() != own.id.key();
             let is_being_made = other.observed.is_none() && other.operation.is_some();

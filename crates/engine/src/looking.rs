@@ -169,17 +169,16 @@ impl Stepper<'_> {
                 Presence::Present { live, .. } => schema.is_quick_for([live]),
                 Presence::Absent | Presence::Unreadable(_) | Presence::Unknown(_) => true,
             };
-            let proven = match is_quick {
-                true => ucp_look::proven(work, schema, &desired, baseline, presence),
-                false => {
-                    self.turn.arm(&mut self.claimed.lease).await?;
-                    let (work, schema) = (work.clone(), Arc::clone(schema));
-                    let (baseline, presence) = (baseline.cloned(), presence.clone());
-                    let proving = move || {
-                        ucp_look::proven(&work, &schema, &desired, baseline.as_ref(), &presence)
-                    };
-                    self.engine.parts().pool.run(proving).await?
-                }
+            let proven = if is_quick {
+                ucp_look::proven(work, schema, &desired, baseline, presence)
+            } else {
+                self.turn.arm(&mut self.claimed.lease).await?;
+                let (work, schema) = (work.clone(), Arc::clone(schema));
+                let (baseline, presence) = (baseline.cloned(), presence.clone());
+                let proving = move || {
+                    ucp_look::proven(&work, &schema, &desired, baseline.as_ref(), &presence)
+                };
+                self.engine.parts().pool.run(proving).await?
             };
             if let Some(proven) = proven {
                 **work = proven;

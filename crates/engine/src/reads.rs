@@ -137,10 +137,7 @@ impl Count {
     fn taken(&mut self, now: Timestamp) {
         let passed = now.since(self.since);
         if passed >= COUNTED || now < self.since {
-            self.before = match passed < COUNTED * 2 {
-                true => self.taken,
-                false => 0,
-            };
+            self.before = if passed < COUNTED * 2 { self.taken } else { 0 };
             (self.taken, self.since) = (0, now);
         }
         self.taken = self.taken.saturating_add(1);
@@ -267,9 +264,10 @@ impl Reads {
                         begins_at: Some(ask.ceiling.unwrap_or_else(|| of_scope.count().rate())),
                         ..ask
                     };
-                    let patience = match has_ceiling {
-                        true => left.max(LONGEST_PAUSE),
-                        false => ANSWERED_WITHIN,
+                    let patience = if has_ceiling {
+                        left.max(LONGEST_PAUSE)
+                    } else {
+                        ANSWERED_WITHIN
                     };
                     match self.pace(key, ask, now, patience).await {
                         Some(pace) => {
@@ -434,16 +432,13 @@ impl Paced {
         let of_scope = reads.of_scope(&key.scope);
         let has_ceiling = reads.ceiling(&key).is_some();
         let is_awaited = urgency == Urgency::Awaited;
-        let deadline = Instant::now()
-            + match is_awaited {
-                true => PATIENCE,
-                false => LONG_PATIENCE,
-            };
+        let deadline = Instant::now() + if is_awaited { PATIENCE } else { LONG_PATIENCE };
         loop {
             let is_paced = has_ceiling || of_scope.count().is_paced();
-            let outcome = match is_paced {
-                true => reads.turn(&key, &of_scope, urgency, deadline).await,
-                false => Outcome::Given,
+            let outcome = if is_paced {
+                reads.turn(&key, &of_scope, urgency, deadline).await
+            } else {
+                Outcome::Given
             };
             let is_sent = match outcome {
                 Outcome::Given => true,

@@ -150,9 +150,10 @@ impl Stepper<'_> {
     fn refusal(&self, unresolved: Unresolved) -> Refusal {
         let is_missing = matches!(unresolved, Unresolved::Missing(_));
         let failure = self.not_resolved(unresolved);
-        match is_missing {
-            true => Refusal::Later(failure),
-            false => Refusal::Lasting(failure),
+        if is_missing {
+            Refusal::Later(failure)
+        } else {
+            Refusal::Lasting(failure)
         }
     }
 
@@ -318,13 +319,17 @@ impl Stepper<'_> {
             ..
         } = self.engine.parts();
         let is_of_group = self.is_of_group(id);
-        let name = match is_of_group {
-            true => format!("'{}'", id.alias),
-            false => ELSEWHERE.to_owned(),
+        let name = if is_of_group {
+            format!("'{}'", id.alias)
+        } else {
+            ELSEWHERE.to_owned()
         };
-        let about = |failure: Failure| match is_of_group {
-            true => failure.with_target(id.to_string()),
-            false => failure,
+        let about = |failure: Failure| {
+            if is_of_group {
+                failure.with_target(id.to_string())
+            } else {
+                failure
+            }
         };
         let not_there = || {
             let message = format!(
@@ -365,9 +370,10 @@ impl Stepper<'_> {
                 | UnknownType::Unusable(_)
                 | UnknownType::Unreachable(_)),
             ) => {
-                let message = match is_of_group {
-                    true => format!("Reading {name} failed: {unknown}."),
-                    false => format!("The schema of {name} cannot be read."),
+                let message = if is_of_group {
+                    format!("Reading {name} failed: {unknown}.")
+                } else {
+                    format!("The schema of {name} cannot be read.")
                 };
                 let failure = Failure::new(ErrorCode::ServiceUnavailable, message);
                 return Ok(Err(about(failure).into()));
@@ -385,9 +391,10 @@ impl Stepper<'_> {
             Err(fault) => {
                 let mut failure = Failure::from(&fault);
                 // The words of AWS may name the resource.
-                failure.message = match is_of_group {
-                    true => format!("Reading {name} failed: {}", failure.message),
-                    false => format!("Reading {name} failed with {}.", failure.code),
+                failure.message = if is_of_group {
+                    format!("Reading {name} failed: {}", failure.message)
+                } else {
+                    format!("Reading {name} failed with {}.", failure.code)
                 };
                 Err(Unread {
                     failure: about(failure),

@@ -38,16 +38,13 @@ impl Engine {
         let Room { limit, crowded } = room;
         let Settings { owner, lease, .. } = &self.settings;
         let (store, now) = (&self.parts.store, self.now());
-        let claimed = match crowded.is_empty() {
-            true => {
-                store
-                    .claim_due_operations(owner, now, *lease, *limit)
-                    .await?
-            }
-            false => {
-                let claimed = store.claim_elsewhere(owner, now, *lease, *limit, crowded);
-                claimed.await?
-            }
+        let claimed = if crowded.is_empty() {
+            store
+                .claim_due_operations(owner, now, *lease, *limit)
+                .await?
+        } else {
+            let claimed = store.claim_elsewhere(owner, now, *lease, *limit, crowded);
+            claimed.await?
         };
         Ok(Claims {
             count: claimed.len(),

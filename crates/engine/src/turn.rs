@@ -60,9 +60,10 @@ impl<'a> Turn<'a> {
 
     /// Begins a step, or goes on with it.
     pub(crate) async fn begin(&mut self, lease: &mut Lease) -> Result<(), Abandoned> {
-        match lease.takeovers < TAKEN_OVER_OFTEN {
-            true => Ok(()),
-            false => self.arm(lease).await,
+        if lease.takeovers < TAKEN_OVER_OFTEN {
+            Ok(())
+        } else {
+            self.arm(lease).await
         }
     }
 

@@ -133,9 +133,10 @@ impl Workers {
     /// Returns how long it takes until the next operation for which there is room can be claimed.
     async fn until_next_due(&self, crowded: &BTreeSet<String>) -> Duration {
         let store = self.engine.store();
-        let next = match crowded.is_empty() {
-            true => store.next_claimable_at().await,
-            false => store.next_claimable_elsewhere(crowded).await,
+        let next = if crowded.is_empty() {
+            store.next_claimable_at().await
+        } else {
+            store.next_claimable_elsewhere(crowded).await
         };
         match next {
             Ok(Some(next)) => next.since(self.engine.now()),

@@ -58,8 +58,9 @@ fn authorities(file: &Path) -> Result<RootCertStore, Box<dyn std::error::Error +
     for certificate in CertificateDer::pem_slice_iter(&pem) {
         roots.add(certificate?)?;
     }
-    match roots.is_empty() {
-        true => Err(PemError::NoItemsFound.into()),
-        false => Ok(roots),
+    if roots.is_empty() {
+        Err(PemError::NoItemsFound.into())
+    } else {
+        Ok(roots)
     }
 }

@@ -128,9 +128,10 @@ pub(crate) async fn converse<S, B>(
             None => pending().await,
         }
     };
-    match speaks_http2(&stream) {
-        true => over_http2(*stream, visit, service, limits, closing, refused).await,
-        false => over_http1(*stream, visit, service, limits, closing, refused).await,
+    if speaks_http2(&stream) {
+        over_http2(*stream, visit, service, limits, closing, refused).await
+    } else {
+        over_http1(*stream, visit, service, limits, closing, refused).await
     }
 }
 

@@ -41,10 +41,10 @@ pub(crate) async fn over_http1<I, S, B>(
     B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin + 'static,
 {
     let placed = service_fn(|mut request: Request<Incoming>| {
-        let place = match is_chunked_alone(request.headers()) {
-            // What the client has left before goes on.
-            true => (visit.places.take()).ok_or((limits.refusal, Unserved::TooManyRequests)),
-            false => Err((ENCODED, Unserved::Head)),
+        let place = if is_chunked_alone(request.headers()) {
+            (visit.places.take()).ok_or((limits.refusal, Unserved::TooManyRequests))
+        } else {
+            Err((ENCODED, Unserved::Head))
         };
         if let Err((_, why)) = place {
             visit.refused(why);

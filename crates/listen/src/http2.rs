@@ -92,9 +92,10 @@ pub(crate) async fn over_http2<I, S, B>(
     let (mut connection, mut refused) = (pin!(connection), pin!(refused));
     let mut is_leaving = false;
     loop {
-        let most = match is_leaving {
-            true => Some(GOODBYE),
-            false => limits.head_timeout,
+        let most = if is_leaving {
+            Some(GOODBYE)
+        } else {
+            limits.head_timeout
         };
         let idle = || {
             let (idle, quiet) = (streams.idle()?, visit.traffic.quiet()?);

@@ -25,9 +25,10 @@ impl Places {
     /// peer, or all, have as many as they may.
     pub(crate) fn take(&self) -> Option<Place> {
         let is_taken = Arc::strong_count(&self.0) > 1;
-        let admitted = match is_taken {
-            false => Arc::clone(&self.0),
-            true => Arc::new(self.0.another()?),
+        let admitted = if is_taken {
+            Arc::new(self.0.another()?)
+        } else {
+            Arc::clone(&self.0)
         };
         Some(Place {
             _admitted: admitted,

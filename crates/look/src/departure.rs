@@ -48,9 +48,10 @@ impl PlannedMember {
             return None;
         }
         let differences = self.differences(work, baseline, schema, presence, (step, planned));
-        match differences.is_empty() {
-            true => None,
-            false => Some(departure(work, differences)),
+        if differences.is_empty() {
+            None
+        } else {
+            Some(departure(work, differences))
         }
     }
 
@@ -233,12 +234,11 @@ fn mapping(work: &ResourceWork) -> Option<Mapping> {
 /// Returns the failure of an operation that must not go on with its plan.
 pub fn departure(work: &ResourceWork, differences: Vec<Detail>) -> Failure {
     let failure = stale(differences);
-    match work.has_recorded_change() {
-        false => failure,
-        true => {
-            let message = "The resource is not in the state any more that the plan was made for. A change was sent before that was seen, and nothing more was. Look at the resource, and ask for a new plan.";
-            Failure::new(ErrorCode::StalePlan, message).with_details(failure.details)
-        }
+    if work.has_recorded_change() {
+        let message = "The resource is not in the state any more that the plan was made for. A change was sent before that was seen, and nothing more was. Look at the resource, and ask for a new plan.";
+        Failure::new(ErrorCode::StalePlan, message).with_details(failure.details)
+    } else {
+        failure
     }
 }
 

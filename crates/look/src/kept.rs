@@ -346,8 +346,9 @@ impl PlannedMember {
 }
 
 fn refusal(differences: Vec<Detail>) -> Result<(), Failure> {
-    match differences.is_empty() {
-        true => Ok(()),
-        false => Err(stale(differences)),
+    if differences.is_empty() {
+        Ok(())
+    } else {
+        Err(stale(differences))
     }
 }

@@ -82,9 +82,10 @@ where
         .filter(|identifier| Some(identifier) != work.replaced())
         .filter(|identifier| !searched.read.contains(identifier))
         .collect();
-    let accounted_for = match candidates.is_empty() {
-        true => BTreeSet::new(),
-        false => searcher.accounted_for(&candidates).await?,
+    let accounted_for = if candidates.is_empty() {
+        BTreeSet::new()
+    } else {
+        searcher.accounted_for(&candidates).await?
     };
     let reads_before = searched.reads;
     for identifier in candidates {

@@ -25,18 +25,19 @@ pub fn contradicted(
         .take(COMPARED_MAX)
         .filter_map(|(other, last)| {
             let place = declared_otherwise(declared, last, schema)?;
-            Some(match may_be_named(&other.id) {
-                true => Detail::at(
+            Some(if may_be_named(&other.id) {
+                Detail::at(
                     CODE,
                     format!("{} was put with another value.", other.id),
                     format!("/properties{place}"),
-                ),
-                false => Detail {
+                )
+            } else {
+                Detail {
                     code: CODE.to_owned(),
                     message: "A reference of another resource group was put with another value."
                         .to_owned(),
                     target: None,
-                },
+                }
             })
         })
         .collect();
@@ -50,9 +51,10 @@ pub fn contradicted(
 /// Returns how many references a declaration was compared with, of those that were `read`, at most `limit`: all that there are, if so
 /// many were.
 pub fn compared_with(own: &ReferenceId, read: &[Reference], limit: usize) -> usize {
-    match read.len() < limit {
-        true => parted(own, read).1.len(),
-        false => usize::MAX,
+    if read.len() < limit {
+        parted(own, read).1.len()
+    } else {
+        usize::MAX
     }
 }
 

@@ -93,9 +93,10 @@ impl GroupBody {
     /// Returns which changes it takes.
     pub fn policy(&self) -> PlanPolicy {
         let policy = self.plan_policy.unwrap_or_default();
-        match policy == PlanPolicy::Approved && self.self_approval == Some(false) {
-            true => PlanPolicy::ApprovedByAnother,
-            false => policy,
+        if policy == PlanPolicy::Approved && self.self_approval == Some(false) {
+            PlanPolicy::ApprovedByAnother
+        } else {
+            policy
         }
     }
 }

@@ -205,9 +205,10 @@ impl Fault {
     pub fn retry_class(&self) -> RetryClass {
         // The handler did not come to an end.
         let has_not_ended = Exception::of(&self.code) == Exception::NotStabilizedException;
-        match has_not_ended {
-            true => RetryClass::Later,
-            false => self.class.retry_class(),
+        if has_not_ended {
+            RetryClass::Later
+        } else {
+            self.class.retry_class()
         }
     }
 

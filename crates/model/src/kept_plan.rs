@@ -325,9 +325,10 @@ impl KeptPlan {
         if rejection.is_some() {
             return Err(PlanRefusal::Rejected);
         }
-        match self.expires_at <= now {
-            true => Err(PlanRefusal::Expired),
-            false => Ok(()),
+        if self.expires_at <= now {
+            Err(PlanRefusal::Expired)
+        } else {
+            Ok(())
         }
     }
 

@@ -113,9 +113,10 @@ impl Ownership {
             (None, _) => Self::Unmarked,
             (Some(found), Some(own)) if Mark::of(own).is_in(found) => {
                 let made = creation.map(|creation| Mark::of_create(own, creation));
-                match made.is_some_and(|made| made.as_str() == found) {
-                    true => Self::Made,
-                    false => Self::Ours,
+                if made.is_some_and(|made| made.as_str() == found) {
+                    Self::Made
+                } else {
+                    Self::Ours
                 }
             }
             (Some(_), _) => Self::Others,

@@ -316,9 +316,10 @@ impl RateBucket {
             Some(learned) => {
                 self.probed_secs += seconds;
                 let little = self.rate + learned / PROBING_SECS * seconds;
-                match self.probed_secs > PROBED_SECS {
-                    true => little.max(self.rate * PROBING.powf(seconds)),
-                    false => little,
+                if self.probed_secs > PROBED_SECS {
+                    little.max(self.rate * PROBING.powf(seconds))
+                } else {
+                    little
                 }
             }
         };
@@ -392,9 +393,10 @@ impl RateBucket {
     /// The same for calls that a person waits for, or many operations. They have the reserve, but not so many of them in a row
     /// that no others get their turn.
     pub fn take_first(&mut self, wanted: u32) -> u32 {
-        let reserve = match self.firsts < FIRSTS_MAX {
-            true => 0.0,
-            false => self.reserve + 1.0,
+        let reserve = if self.firsts < FIRSTS_MAX {
+            0.0
+        } else {
+            self.reserve + 1.0
         };
         let given = self.take_beyond(reserve.min(self.capacity() - 1.0), wanted);
         self.firsts = self.firsts.saturating_add(given);
@@ -634,15 +636,19 @@ mod tests {
                     for _ in 0..SECONDS * 1_000 / pause {
                         now = now.after(Duration::from_millis(pause.into()));
                         bucket.settle(CallReport::default(), None, now);
-                        let take = |bucket: &mut RateBucket| match is_first {
-                            true => bucket.take_first(1),
-                            false => bucket.take(1),
+                        let take = |bucket: &mut RateBucket| {
+                            if is_first {
+                                bucket.take_first(1)
+                            } else {
+                                bucket.take(1)
+                            }
                         };
                         while take(&mut bucket) > 0 {
                             let mut report = CallReport::default();
-                            match aws.takes(now) {
-                                true => report.taken = 1,
-                                false => report.refused = 1,
+                            if aws.takes(now) {
+                                report.taken = 1
+                            } else {
+                                report.refused = 1
                             }
                             bucket.settle(report, None, now);
                             if report.refused > 0 {
@@ -678,9 +684,10 @@ mod tests {
                         ..CallReport::default()
                     };
                     bucket.settle(taken, None, now);
-                    match is_first {
-                        true => bucket.take_first(1),
-                        false => bucket.take(1),
+                    if is_first {
+                        bucket.take_first(1)
+                    } else {
+                        bucket.take(1)
                     };
                 }
                 let raised = bucket.rate / rate;

@@ -53,9 +53,10 @@ impl Reference {
     /// Returns the ETag of the latest write. An id has it only once, whatever references come there and go: it names the
     /// lineage, unless that is the one of the id.
     pub fn etag(&self) -> ETag {
-        match self.lineage == Lineage::of(&self.id) {
-            true => ETag::of_revision(self.created_at, self.revision),
-            false => ETag::of_lineage(&self.lineage, self.created_at, self.revision),
+        if self.lineage == Lineage::of(&self.id) {
+            ETag::of_revision(self.created_at, self.revision)
+        } else {
+            ETag::of_lineage(&self.lineage, self.created_at, self.revision)
         }
     }
 

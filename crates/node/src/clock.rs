@@ -78,9 +78,10 @@ impl DatabaseClock {
             skew: Duration::ZERO,
         });
         // Small differences are those of the measurements.
-        let (time, at) = match difference(before.now(), time) <= uncertain + ROUNDING {
-            true => (before.time, before.at),
-            false => (time, at),
+        let (time, at) = if difference(before.now(), time) <= uncertain + ROUNDING {
+            (before.time, before.at)
+        } else {
+            (time, at)
         };
         *measured = Some(Measured { time, at, skew });
         let skew_ms = i64::try_from(skew.as_millis()).unwrap_or(i64::MAX);

@@ -88,9 +88,10 @@ impl Process {
 
     /// Returns [`Crashed`] if the process has crashed.
     pub(crate) fn living(&self) -> Result<(), Crashed> {
-        match self.is_dead.load(Ordering::SeqCst) {
-            true => Err(Crashed),
-            false => Ok(()),
+        if self.is_dead.load(Ordering::SeqCst) {
+            Err(Crashed)
+        } else {
+            Ok(())
         }
     }
 

@@ -156,8 +156,9 @@ impl<'n> Fields<'n> {
 pub(crate) fn listed<T: AsRef<str>>(names: &[T]) -> String {
     let names = names.iter();
     let names: Vec<String> = names.map(|name| format!("`{}`", name.as_ref())).collect();
-    match names.is_empty() {
-        true => "none".to_owned(),
-        false => names.join(", "),
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
     }
 }

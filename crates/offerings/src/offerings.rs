@@ -46,12 +46,13 @@ impl Offerings {
         repeated(&identities, &mut found);
         found.sort();
         found.dedup();
-        match found.is_empty() {
-            true => Ok(Self {
+        if found.is_empty() {
+            Ok(Self {
                 all: offerings,
                 notes,
-            }),
-            false => Err(found),
+            })
+        } else {
+            Err(found)
         }
     }
 

@@ -78,9 +78,10 @@ impl Parameters {
         let values: Map<String, Value> = values.collect();
         objections.extend(self.missing(&values));
         objections.truncate(OBJECTIONS_MAX);
-        match objections.is_empty() {
-            true => Ok(values),
-            false => Err(objections),
+        if objections.is_empty() {
+            Ok(values)
+        } else {
+            Err(objections)
         }
     }
 
@@ -164,9 +165,10 @@ impl Parameters {
                 continue;
             }
             let reserved = reserved(value, &place);
-            match reserved.is_empty() {
-                true => objections.extend(parameter.judge.objections(value, &place, room)),
-                false => objections.extend(reserved.into_iter().take(room)),
+            if reserved.is_empty() {
+                objections.extend(parameter.judge.objections(value, &place, room))
+            } else {
+                objections.extend(reserved.into_iter().take(room))
             }
         }
         objections

@@ -80,11 +80,12 @@ impl Scope<'_> {
             };
         }
         let Some((first, rest)) = text.split_once('/') else {
-            return match self.heads.iter().any(|head| head.name == text) {
-                true => unknown("say which property of the resource, as in `((bucket/Arn))`"),
-                false => unknown(
+            return if self.heads.iter().any(|head| head.name == text) {
+                unknown("say which property of the resource, as in `((bucket/Arn))`")
+            } else {
+                unknown(
                     "a name is resource/Path, parameters/x, random/x, instance_id, binding_id, organization_guid, space_guid, platform, account, region or expires_at",
-                ),
+                )
             };
         };
         match first {

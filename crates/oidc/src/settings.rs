@@ -65,9 +65,10 @@ impl Settings {
             issuer: issuer(),
             source,
         })?;
-        match is_trustworthy(&url) {
-            true => Ok(url),
-            false => Err(Unusable::Insecure(issuer())),
+        if is_trustworthy(&url) {
+            Ok(url)
+        } else {
+            Err(Unusable::Insecure(issuer()))
         }
     }
 }

@@ -52,9 +52,10 @@ impl<'a> Merge<'a> {
             || !cursor.holds(Classes::WRITE_ONLY) || self.secrets_below(cursor) == Secret::Same;
         let is_known = member.last.is_some_and(is_last) && has_same_secrets();
         let why = if is_known { Why::Resend } else { Why::Change };
-        match is_known && cursor.is(Classes::CONDITIONAL_CREATE_ONLY) {
-            true => Edit::Keep,
-            false => Edit::Set(coerced(member.declared, cursor), why),
+        if is_known && cursor.is(Classes::CONDITIONAL_CREATE_ONLY) {
+            Edit::Keep
+        } else {
+            Edit::Set(coerced(member.declared, cursor), why)
         }
     }
 

@@ -27,9 +27,10 @@ pub(crate) fn plan<'a>(
     }
     found.sort();
     unknown.sort_unstable();
-    let action = match found.errors.is_empty() {
-        true => Action::Create,
-        false => Action::Error,
+    let action = if found.errors.is_empty() {
+        Action::Create
+    } else {
+        Action::Error
     };
     Plan {
         action,

@@ -360,9 +360,10 @@ impl Teller<'_> {
             (Some(before), now) => before.is_none() && now.is_none(),
             (None, _) => false,
         };
-        match is_shown {
-            true => Cause::NotApplied,
-            false => Cause::Drift,
+        if is_shown {
+            Cause::NotApplied
+        } else {
+            Cause::Drift
         }
     }
 
@@ -397,9 +398,10 @@ impl Teller<'_> {
             (None, Some(_)) | (Some(_), None) => return Judged::Caller,
         };
         let live = self.known.live.pointer(place);
-        match live.is_some_and(|live| self.is_within(last, live, place)) {
-            true => Judged::Caller,
-            false => Judged::Both(Elements::of(last, declared)),
+        if live.is_some_and(|live| self.is_within(last, live, place)) {
+            Judged::Caller
+        } else {
+            Judged::Both(Elements::of(last, declared))
         }
     }
 
@@ -459,9 +461,10 @@ impl Teller<'_> {
                 Value::Array(elements) => elements.get(name.parse::<usize>().ok()?),
                 other => other.get(name.as_ref()),
             });
-            cursor = match is_list {
-                true => cursor.element(),
-                false => cursor.member_or_anything(&name),
+            cursor = if is_list {
+                cursor.element()
+            } else {
+                cursor.member_or_anything(&name)
             };
         }
         cursor

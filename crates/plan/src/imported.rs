@@ -7,9 +7,10 @@ use crate::warning::{Warning, WarningCode};
 /// Returns a warning for each property that AWS never returns.
 pub fn imported(schema: &ResourceSchema) -> Vec<Warning> {
     let warning = |path: &PropertyPath| {
-        let code = match is_sent_later(schema, path) {
-            true => WarningCode::WriteOnly,
-            false => WarningCode::NotComparable,
+        let code = if is_sent_later(schema, path) {
+            WarningCode::WriteOnly
+        } else {
+            WarningCode::NotComparable
         };
         Warning::new(code, path.pointer())
     };

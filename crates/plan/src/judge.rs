@@ -375,9 +375,10 @@ impl<'a> Subject<'a> {
 }
 
 fn refuse(message: &str, violations: Vec<Violation>) -> Result<(), Failure> {
-    match violations.is_empty() {
-        true => Ok(()),
-        false => Err(Violation::refusal(message, violations)),
+    if violations.is_empty() {
+        Ok(())
+    } else {
+        Err(Violation::refusal(message, violations))
     }
 }
 

@@ -117,9 +117,10 @@ impl<'a> Merge<'a> {
             let parent = if one.is_object() { one } else { parent };
             self.same.holds(one, other, element, parent)
         };
-        let mut pairs = match pairing::is_set(&declared, cursor) {
-            true => pairing::matching(&declared, &live, self.same.budget, holds),
-            false => pairing::in_order(&declared, &live, self.same.budget, holds),
+        let mut pairs = if pairing::is_set(&declared, cursor) {
+            pairing::matching(&declared, &live, self.same.budget, holds)
+        } else {
+            pairing::in_order(&declared, &live, self.same.budget, holds)
         };
         let list = self.path.last_key();
         let scores = |one: &Value, other: &Value| self.same.likeness(one, other, (list, element));

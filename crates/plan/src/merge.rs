@@ -175,9 +175,10 @@ impl<'a> Merge<'a> {
                     parent: &Value::Null,
                 };
                 let edit = self.list(&[], elements, member, cursor);
-                match edit.empties() {
-                    true => removal::removal(live, cursor, false),
-                    false => edit,
+                if edit.empties() {
+                    removal::removal(live, cursor, false)
+                } else {
+                    edit
                 }
             }
             Value::Object(members) if !is_fixed && cursor.shape().is_map() => {
@@ -221,24 +222,27 @@ impl<'a> Merge<'a> {
             (Value::Object(_), Value::Object(_))
                 if document::is_policy(member.declared) && document::is_policy(live) =>
             {
-                match same.is_same_document(member.declared, live) || is_transformed() {
-                    true => Edit::Keep,
-                    false => Edit::Set(member.declared.clone(), Why::Change),
+                if same.is_same_document(member.declared, live) || is_transformed() {
+                    Edit::Keep
+                } else {
+                    Edit::Set(member.declared.clone(), Why::Change)
                 }
             }
             (Value::Object(_), Value::Object(members)) => {
                 let edit = self.object(member.declared, members, member.last, cursor);
                 let is_known = || !(self.has_unknown && holds_unknown(member.declared));
-                match edit.is_change() && is_known() && is_transformed() {
-                    true => Edit::Keep,
-                    false => edit,
+                if edit.is_change() && is_known() && is_transformed() {
+                    Edit::Keep
+                } else {
+                    edit
                 }
             }
             (Value::Array(declared), Value::Array(elements)) => {
                 let edit = self.list(declared, elements, member, cursor);
-                match edit.is_change() && is_transformed() {
-                    true => Edit::Keep,
-                    false => edit,
+                if edit.is_change() && is_transformed() {
+                    Edit::Keep
+                } else {
+                    edit
                 }
             }
             _ if self

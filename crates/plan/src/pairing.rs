@@ -113,9 +113,10 @@ fn pairs(
         return pairs;
     }
     // A live element taken above may be the only match of another one, so all matches may change.
-    let everything: Vec<usize> = match left.is_empty() || declared.len() > MAX_EXHAUSTIVE {
-        true => free,
-        false => (0..live.len()).collect(),
+    let everything: Vec<usize> = if left.is_empty() || declared.len() > MAX_EXHAUSTIVE {
+        free
+    } else {
+        (0..live.len()).collect()
     };
     let mut owners: Vec<Option<usize>> = vec![None; live.len()];
     for (index, other) in pairs.iter().enumerate() {

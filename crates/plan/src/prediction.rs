@@ -76,9 +76,10 @@ fn difference(change: &Change, shown: &Value) -> Difference {
     };
     Difference {
         path: change.path.clone(),
-        kind: match is_missing {
-            true => DifferenceKind::Missing,
-            false => DifferenceKind::Different,
+        kind: if is_missing {
+            DifferenceKind::Missing
+        } else {
+            DifferenceKind::Different
         },
         planned: value(&change.after),
         live: value(&change.before),

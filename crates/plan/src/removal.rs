@@ -37,9 +37,10 @@ pub(crate) fn removal(live: &Value, cursor: Cursor<'_>, is_required: bool) -> Ed
                 .filter(|tag| tags::is_reserved(tag))
                 .cloned()
                 .collect();
-            match reserved.len() == elements.len() {
-                true => Edit::Keep,
-                false => Edit::Set(Value::Array(reserved), why),
+            if reserved.len() == elements.len() {
+                Edit::Keep
+            } else {
+                Edit::Set(Value::Array(reserved), why)
             }
         }
         _ => Edit::Remove(why),

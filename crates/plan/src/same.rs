@@ -134,12 +134,13 @@ impl Sameness<'_> {
             let parent = if one.is_object() { one } else { parent };
             self.holds(one, other, element, parent)
         };
-        match pairing::is_set(&declared, cursor) {
-            true => pairing::all_match(&declared, &live, self.budget, holds),
-            false => declared
+        if pairing::is_set(&declared, cursor) {
+            pairing::all_match(&declared, &live, self.budget, holds)
+        } else {
+            declared
                 .iter()
                 .zip(&live)
-                .all(|(one, other)| holds(one, other)),
+                .all(|(one, other)| holds(one, other))
         }
     }
 }

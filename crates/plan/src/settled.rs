@@ -148,9 +148,10 @@ fn back(values: [Option<&Value>; 3]) -> Option<Value> {
         (Some(_), None) => false,
         (None, now) => now.is_none(),
     };
-    match is_made {
-        true => before.cloned(),
-        false => now.cloned(),
+    if is_made {
+        before.cloned()
+    } else {
+        now.cloned()
     }
 }
 

@@ -95,9 +95,10 @@ fn the_order_of_members_says_nothing() {
                 json::canonical(&patch)
             )
         };
-        match told(&one) == told(&other) {
-            true => Ok(()),
-            false => Err(format!("{}\n  {}", told(&one), told(&other))),
+        if told(&one) == told(&other) {
+            Ok(())
+        } else {
+            Err(format!("{}\n  {}", told(&one), told(&other)))
         }
     });
 }

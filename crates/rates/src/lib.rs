@@ -133,9 +133,10 @@ impl Rate {
             scopes.retain_recent();
         }
         // Nobody gets around the rate by naming many scopes.
-        let scope = match scopes.len() < SCOPES {
-            true => scope,
-            false => String::new(),
+        let scope = if scopes.len() < SCOPES {
+            scope
+        } else {
+            String::new()
         };
         let most = NonZeroU32::new(self.burst.get() - 1).unwrap_or(NonZeroU32::MIN);
         match scopes.check_key_n(&scope, more.min(most)) {

@@ -35,12 +35,11 @@ impl Base {
     pub(crate) fn excluded(&self, text: &str) -> Result<Excluded, String> {
         let slashes = usize::from(!text.contains("::"));
         let is_type = text.matches('/').count() == slashes;
-        match is_type {
-            true => {
-                let type_name = TypeName::parse(text).map_err(|error| format!("{error}."))?;
-                Ok(Excluded::Type(type_name))
-            }
-            false => self.address(text).map(Excluded::Address),
+        if is_type {
+            let type_name = TypeName::parse(text).map_err(|error| format!("{error}."))?;
+            Ok(Excluded::Type(type_name))
+        } else {
+            self.address(text).map(Excluded::Address)
         }
     }
 }

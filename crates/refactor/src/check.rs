@@ -70,16 +70,17 @@ pub(crate) fn check(
     let deleted = deleted.filter_map(|it| resources.at_id(&it.address).deployed);
     let deleted = deleted.collect();
     let names = checking.references(resources, &is_excluded);
-    match checking.problems.is_empty() {
-        true => Ok(Checked {
+    if checking.problems.is_empty() {
+        Ok(Checked {
             moves,
             events,
             is_excluded,
             is_outside,
             deleted,
             names,
-        }),
-        false => Err(checking.problems),
+        })
+    } else {
+        Err(checking.problems)
     }
 }
 

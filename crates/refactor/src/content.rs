@@ -152,10 +152,13 @@ impl<'a> Reader<'a> {
             };
             match Expression::read(value) {
                 None if value.is_null() => break,
-                None => match self.take(value) {
-                    true => return Some(Meaning::Value(Cow::Borrowed(value))),
-                    false => break,
-                },
+                None => {
+                    if self.take(value) {
+                        return Some(Meaning::Value(Cow::Borrowed(value)));
+                    } else {
+                        break;
+                    }
+                }
                 Some(Ok(Expression::Reference(next))) => {
                     target = self.names.get(target, &next.name)?;
                     address = Cow::Owned(next);
@@ -176,9 +179,10 @@ impl<'a> Reader<'a> {
         let attribute = self
             .values
             .attribute(self.resources.type_of(target), pointer);
-        let known = match self.resources.is_declared(target) {
-            true => deployed_as(target),
-            false => Some(target),
+        let known = if self.resources.is_declared(target) {
+            deployed_as(target)
+        } else {
+            Some(target)
         };
         if let Some(known) = known
             && let Side::Deployed(deployed) = self.resources.side(known)
@@ -216,9 +220,10 @@ impl<'a> Reader<'a> {
         match self.meaning(user, address, deployed_as).ok_or(None)? {
             Meaning::Value(value) => Ok(value),
             Meaning::Resource { target, attribute } => {
-                let known = match self.resources.is_declared(target) {
-                    true => deployed_as(target).ok_or(Some(target))?,
-                    false => target,
+                let known = if self.resources.is_declared(target) {
+                    deployed_as(target).ok_or(Some(target))?
+                } else {
+                    target
                 };
                 let Side::Deployed(deployed) = self.resources.side(known) else {
                     return Err(None);
@@ -274,9 +279,10 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        match is_known {
-            true => Ok(properties),
-            false => Err(awaited),
+        if is_known {
+            Ok(properties)
+        } else {
+            Err(awaited)
         }
     }
 
@@ -297,9 +303,10 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        match self.take_chars(text.len()) {
-            true => Ok(text),
-            false => Err(None),
+        if self.take_chars(text.len()) {
+            Ok(text)
+        } else {
+            Err(None)
         }
     }
 

@@ -55,12 +55,13 @@ mod tests {
     fn events(ids: &str) -> Vec<Event> {
         let event = |id: char| Event {
             id: id.to_string(),
-            moves: match id.is_uppercase() {
-                true => vec![Mapping {
+            moves: if id.is_uppercase() {
+                vec![Mapping {
                     from: "a".to_owned(),
                     to: "b".to_owned(),
-                }],
-                false => Vec::new(),
+                }]
+            } else {
+                Vec::new()
             },
         };
         ids.chars().map(event).collect()

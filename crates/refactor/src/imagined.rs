@@ -138,9 +138,10 @@ pub fn imagine(body: &Body, next: &Body) -> Result<State, Vec<Detail>> {
             declared: Some(resource.properties),
             attributes,
             default_tags: declared.default_tags.clone(),
-            secrets: match declared.write_only.is_empty() {
-                true => LastSecrets::None,
-                false => LastSecrets::Known,
+            secrets: if declared.write_only.is_empty() {
+                LastSecrets::None
+            } else {
+                LastSecrets::Known
             },
             write_only: declared.write_only.clone(),
         });

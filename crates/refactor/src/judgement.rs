@@ -345,9 +345,10 @@ impl Judging<'_> {
             to.iter()
                 .any(|other| account(other).eq_ignore_ascii_case(one))
         });
-        let (code, what) = match is_within {
-            true => (RefusalCode::RegionChanges, "region"),
-            false => (RefusalCode::AccountChanges, "account"),
+        let (code, what) = if is_within {
+            (RefusalCode::RegionChanges, "region")
+        } else {
+            (RefusalCode::AccountChanges, "account")
         };
         let message = format!(
             "No resource can move to another {what}. Declare it where it is, or under another address, to make a new one."

@@ -432,9 +432,10 @@ impl<'a> Pairing<'a> {
             let is_circle = first.from == last.to && way.len() > 1;
             let stays = |step: &Step| self.is_as_declared(at.get(&step.to), step.to);
             let comes = |step: &Step| self.is_as_declared(at.get(&step.from), step.to);
-            let is_made = match is_circle {
-                true => way.iter().all(stays),
-                false => !at.contains_key(&first.from) && stays(last),
+            let is_made = if is_circle {
+                way.iter().all(stays)
+            } else {
+                !at.contains_key(&first.from) && stays(last)
             };
             match is_made {
                 true => {}
@@ -484,9 +485,10 @@ impl<'a> Pairing<'a> {
                 let type_number = self.resources.type_of(resource);
                 let key = (environment, type_number, identifier.as_str());
                 let (deployed, declared) = by_identity.entry(key).or_default();
-                match self.resources.is_declared(resource) {
-                    false => deployed.push(resource),
-                    true => declared.push(resource),
+                if self.resources.is_declared(resource) {
+                    declared.push(resource)
+                } else {
+                    deployed.push(resource)
                 }
             }
         }
@@ -734,9 +736,10 @@ impl<'a> Pairing<'a> {
             }
         }
         let is_lowest = |(one, other, _): &Candidate| !is_above[*one] && !is_above[*other];
-        match candidates.iter().any(is_lowest) {
-            true => candidates.into_iter().filter(is_lowest).collect(),
-            false => candidates,
+        if candidates.iter().any(is_lowest) {
+            candidates.into_iter().filter(is_lowest).collect()
+        } else {
+            candidates
         }
     }
 

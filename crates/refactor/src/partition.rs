@@ -307,9 +307,10 @@ impl Queue {
     fn add(&mut self, parts: &[usize], partition: &Partition, but_one: bool) {
         self.is_waiting.resize(partition.classes.len(), false);
         let size = |part: &&usize| partition.classes[**part].members.len();
-        let told = match but_one && !self.is_waiting[parts[0]] {
-            true => parts.iter().max_by_key(size),
-            false => None,
+        let told = if but_one && !self.is_waiting[parts[0]] {
+            parts.iter().max_by_key(size)
+        } else {
+            None
         };
         for part in parts.iter().filter(|part| Some(*part) != told) {
             if !self.is_waiting[*part] {

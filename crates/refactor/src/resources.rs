@@ -52,9 +52,10 @@ impl<'a> Resources<'a> {
         for resource in 0..resources.count() {
             let address = resources.intern(resources.id(resource));
             let at = &mut resources.at[address];
-            let place = match resource < deployed.len() {
-                true => &mut at.deployed,
-                false => &mut at.declared,
+            let place = if resource < deployed.len() {
+                &mut at.deployed
+            } else {
+                &mut at.declared
             };
             place.get_or_insert(resource);
             resources.address_of.push(address);

@@ -108,12 +108,13 @@ impl Secrets {
         let contents = self.contents.values();
         contents.map(|contents| {
             let all = |one: &[usize], other: &[usize]| [one, other].concat();
-            match contents.unknown.is_empty() {
-                true => [contents.deployed.clone(), contents.uncompared.clone()],
-                false => [
+            if contents.unknown.is_empty() {
+                [contents.deployed.clone(), contents.uncompared.clone()]
+            } else {
+                [
                     all(&contents.deployed, &contents.unknown),
                     all(&contents.uncompared, &contents.declared_ones),
-                ],
+                ]
             }
         })
     }

@@ -161,9 +161,10 @@ impl Shared {
             SchemaSource::Registry => self.parts.catalogue.added(type_name).is_some(),
             SchemaSource::Embedded => true,
         };
-        match is_fixed {
-            true => self.catalogued(type_name).await,
-            false => Ok(None),
+        if is_fixed {
+            self.catalogued(type_name).await
+        } else {
+            Ok(None)
         }
     }
 
@@ -244,9 +245,10 @@ impl Shared {
                 refresh_at,
             } => {
                 let catalogue = &self.parts.catalogue;
-                let schema = match is_embedded {
-                    true => catalogue.get(type_name)?,
-                    false => schema.upgrade()?,
+                let schema = if is_embedded {
+                    catalogue.get(type_name)?
+                } else {
+                    schema.upgrade()?
                 };
                 if !is_embedded {
                     let recent = catalogue.recent();
@@ -373,9 +375,10 @@ impl Shared {
             catalogue,
             ..
         } = &self.parts;
-        let timeout = match catalogue.has(type_name) {
-            true => self.settings.timeout.min(STAND_IN_AFTER),
-            false => self.settings.timeout,
+        let timeout = if catalogue.has(type_name) {
+            self.settings.timeout.min(STAND_IN_AFTER)
+        } else {
+            self.settings.timeout
         };
         let description = tokio::time::timeout(timeout, types.describe_type(scope, type_name));
         let TypeDescription {

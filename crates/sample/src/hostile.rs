@@ -169,9 +169,12 @@ impl Attack<'_> {
         let count = self.copies(size);
         let item = self.value(schema, size.shared_by(count), depth + 1);
         let are_equal = self.chance.once_in(3);
-        let items = (0..count).map(|index| match are_equal {
-            true => item.clone(),
-            false => distinct(&item, index),
+        let items = (0..count).map(|index| {
+            if are_equal {
+                item.clone()
+            } else {
+                distinct(&item, index)
+            }
         });
         Value::Array(items.collect())
     }
@@ -240,9 +243,10 @@ fn distinct(value: &Value, index: usize) -> Value {
             let member = |(name, value): (&String, &Value)| {
                 let is_here = !is_done && (value.is_string() || value.is_number());
                 is_done |= is_here;
-                let value = match is_here {
-                    true => distinct(value, index),
-                    false => value.clone(),
+                let value = if is_here {
+                    distinct(value, index)
+                } else {
+                    value.clone()
                 };
                 (name.clone(), value)
             };

@@ -63,9 +63,10 @@ impl Declaration {
             };
             violations.extend(invalid(vec![pointer], what));
         }
-        match violations.is_empty() {
-            true => Ok(self),
-            false => Err(violations),
+        if violations.is_empty() {
+            Ok(self)
+        } else {
+            Err(violations)
         }
     }
 

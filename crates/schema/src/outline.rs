@@ -74,9 +74,10 @@ impl ResourceSchema {
             .and_then(Value::as_object)
             .filter(|own| described(own));
         Some(Property {
-            types: match stated.is_empty() {
-                true => cursor.shape().types.listed(),
-                false => stated,
+            types: if stated.is_empty() {
+                cursor.shape().types.listed()
+            } else {
+                stated
             },
             classes: classes
                 .filter(|(class, _)| cursor.is(*class))

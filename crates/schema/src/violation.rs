@@ -109,9 +109,10 @@ impl Violation {
 
     /// Creates the violation of a declared read-only property. `is_live` says whether it has a live value.
     pub fn read_only(pointer: &str, is_live: bool) -> Self {
-        let why = match is_live {
-            true => "it has another value than the declared one",
-            false => "it has no value yet",
+        let why = if is_live {
+            "it has another value than the declared one"
+        } else {
+            "it has no value yet"
         };
         let message =
             format!("`{pointer}` is set by AWS alone, and {why}; take it out of the declaration");

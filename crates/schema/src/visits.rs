@@ -178,9 +178,10 @@ impl<'a> Visits<'a> {
         let is_composed = value.is_object() || value.is_array();
         if !is_composed && !keywords.keys().any(|keyword| applies_schemas(keyword)) {
             self.scalars += 1;
-            return match self.scalars + self.known.len() as u64 > self.most {
-                true => Count::TOO_MANY,
-                false => Count::quick(looks(keywords, value)),
+            return if self.scalars + self.known.len() as u64 > self.most {
+                Count::TOO_MANY
+            } else {
+                Count::quick(looks(keywords, value))
             };
         }
         let pair = (std::ptr::from_ref(schema), std::ptr::from_ref(value));

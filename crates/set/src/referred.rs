@@ -57,9 +57,10 @@ impl Referred {
             self.note(bytes, || format!("{above}{place}"));
             is_too_much = self.bytes > REFERRED_MAX_BYTES;
         });
-        match is_too_much {
-            true => Err(self.too_much()),
-            false => Ok(()),
+        if is_too_much {
+            Err(self.too_much())
+        } else {
+            Ok(())
         }
     }
 

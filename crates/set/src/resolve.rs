@@ -118,9 +118,10 @@ fn text(parts: &[Part], value_of: &impl Fn(&Link) -> Option<Value>) -> Result<Va
             return Err(Unresolved::TooLong);
         }
     }
-    Ok(match is_known {
-        true => Value::String(text),
-        false => unknown(),
+    Ok(if is_known {
+        Value::String(text)
+    } else {
+        unknown()
     })
 }
 

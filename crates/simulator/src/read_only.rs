@@ -68,10 +68,7 @@ impl Assigner<'_> {
             let written = Value::String(self.written_in(style, model));
             let schema = self.resource_type.subschema(place);
             let is_list = schema.is_some_and(|schema| kind(schema) == "array");
-            return match is_list {
-                true => json!([written]),
-                false => written,
-            };
+            return if is_list { json!([written]) } else { written };
         }
         let name = place.last().map_or("", String::as_str);
         let mut value = match self.resource_type.subschema(place) {

@@ -86,12 +86,11 @@ impl Types {
                 validator: OnceLock::new(),
             })
         };
-        let found = match is_added {
-            true => new(),
-            false => {
-                let mut embedded = EMBEDDED.lock().unwrap_or_else(PoisonError::into_inner);
-                embedded.entry(name.to_owned()).or_insert_with(new).clone()
-            }
+        let found = if is_added {
+            new()
+        } else {
+            let mut embedded = EMBEDDED.lock().unwrap_or_else(PoisonError::into_inner);
+            embedded.entry(name.to_owned()).or_insert_with(new).clone()
         };
         self.used.insert(name.to_owned(), found.clone());
         Ok(found)

@@ -54,17 +54,14 @@ impl Leased {
         term: LeaseTerm,
         crowded: &BTreeSet<String>,
     ) -> String {
-        let claimed = match crowded.is_empty() {
-            true => {
-                store
-                    .claim_due_operations("worker", at(NOW), term, 100)
-                    .await
-            }
-            false => {
-                store
-                    .claim_elsewhere("worker", at(NOW), term, 100, crowded)
-                    .await
-            }
+        let claimed = if crowded.is_empty() {
+            store
+                .claim_due_operations("worker", at(NOW), term, 100)
+                .await
+        } else {
+            store
+                .claim_elsewhere("worker", at(NOW), term, 100, crowded)
+                .await
         };
         let claimed = match claimed {
             Ok(claimed) => claimed,

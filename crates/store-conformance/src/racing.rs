@@ -219,9 +219,10 @@ async fn answers<T>(writer: impl Future<Output = Result<T, JoinError>>) -> Optio
         Err(error) => {
             let panic = error.into_panic();
             let text = panic.downcast_ref::<String>();
-            match text.is_some_and(|text| text.contains("Err` value: Unavailable(")) {
-                true => None,
-                false => std::panic::resume_unwind(panic),
+            if text.is_some_and(|text| text.contains("Err` value: Unavailable(")) {
+                None
+            } else {
+                std::panic::resume_unwind(panic)
             }
         }
     }

@@ -312,10 +312,13 @@ impl Player {
             35 if self.below(4) == 0 => Command::RemoveGone(at(self.now - 5), 2),
             35 => Command::GetServices(group(&self.group()), self.instance()),
             30 | 31 => self.on_leftover(),
-            24 => match self.flip() {
-                true => Command::DeleteGroup(self.new_on_group(Task::Delete)),
-                false => Command::Accept(self.import()),
-            },
+            24 => {
+                if self.flip() {
+                    Command::DeleteGroup(self.new_on_group(Task::Delete))
+                } else {
+                    Command::Accept(self.import())
+                }
+            }
             25 | 26 => self.with_held_group(),
             27 => self.with_held(Self::child),
             28 => {
@@ -451,9 +454,10 @@ impl Player {
                 _ => Some(AS_RECORDED),
             },
             group: (self.below(4) != 0).then(|| ResourceGroup::put(None, made, now)),
-            tags: match self.flip() {
-                true => vec![("osb".to_owned(), self.now.to_string())],
-                false => Vec::new(),
+            tags: if self.flip() {
+                vec![("osb".to_owned(), self.now.to_string())]
+            } else {
+                Vec::new()
             },
             cancels: (self.below(4) == 0).then(|| {
                 let number = self.seed * 10_000 + 1 + self.below(self.operations + 1);
@@ -556,9 +560,10 @@ impl Player {
         let finish = match &operation.work {
             Work::Resource(work) => self.end_of(operation, work),
             Work::Group(_) => {
-                let ended = match self.flip() {
-                    true => Ended::Succeeded,
-                    false => failed(),
+                let ended = if self.flip() {
+                    Ended::Succeeded
+                } else {
+                    failed()
                 };
                 let last = stepped_on_group(operation, |work| self.move_group(work));
                 end_on_group(&last, ended, self.now())
@@ -588,14 +593,16 @@ impl Player {
         };
         let finish = Finish {
             ended,
-            identifier: match work.kind == Kind::Delete && self.below(4) != 0 {
-                true => work.identifier.clone(),
-                false => identifier(name),
+            identifier: if work.kind == Kind::Delete && self.below(4) != 0 {
+                work.identifier.clone()
+            } else {
+                identifier(name)
             },
             reference,
-            live: Some(match self.flip() {
-                true => json!({ "At": self.now }),
-                false => json!({ "Name": name }),
+            live: Some(if self.flip() {
+                json!({ "At": self.now })
+            } else {
+                json!({ "Name": name })
             }),
             leftover: None,
             told: None,

@@ -204,9 +204,10 @@ pub async fn a_put_that_may_replace_knows_who_else_stands_for_the_resource(store
         let claimed = accept_and_claim(&store, new).await;
         let mut told = resource_work(&claimed.operation).shared_with.clone();
         told.sort_unstable_by_key(ReferenceId::key);
-        let expected = match is_told {
-            true => vec![alias_in("other", "c"), alias("b")],
-            false => Vec::new(),
+        let expected = if is_told {
+            vec![alias_in("other", "c"), alias("b")]
+        } else {
+            Vec::new()
         };
         assert_eq!(told, expected, "{number}");
         finish(

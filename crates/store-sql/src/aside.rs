@@ -36,9 +36,10 @@ pub(crate) async fn read_aside_at_once<T: Send + 'static>(
     columns: &[&str],
     read: fn(&Row) -> Result<T, Error>,
 ) -> Result<Vec<T>, Error> {
-    match are_long(&rows, columns) {
-        true => read_apart(rows, read, ()).await,
-        false => rows.iter().map(read).collect(),
+    if are_long(&rows, columns) {
+        read_apart(rows, read, ()).await
+    } else {
+        rows.iter().map(read).collect()
     }
 }
 

@@ -132,9 +132,10 @@ fn refused(error: Error) -> Error {
     let cause = cause.and_then(sqlx::Error::as_database_error);
     let code = cause.and_then(|cause| cause.code());
     // `data_exception` of Postgres, with a letter or a number for each kind.
-    match code.is_some_and(|code| code.len() == 5 && code.starts_with("22")) {
-        true => Error::Corrupt(ucp_model::chain(&error)),
-        false => error,
+    if code.is_some_and(|code| code.len() == 5 && code.starts_with("22")) {
+        Error::Corrupt(ucp_model::chain(&error))
+    } else {
+        error
     }
 }
 

@@ -27,13 +27,12 @@ pub(crate) async fn end(
         Concerned::All => service_row::bindings(transaction, &order.instance).await?,
         Concerned::None => Vec::new(),
     };
-    let left = match rules::may_leave_some(order, work) {
-        true => {
-            let instance = &order.instance;
-            let ids = reference_row::ids_of_instance(transaction, &work.group, instance).await?;
-            ids.iter().map(|id| id.key()).collect()
-        }
-        false => BTreeSet::new(),
+    let left = if rules::may_leave_some(order, work) {
+        let instance = &order.instance;
+        let ids = reference_row::ids_of_instance(transaction, &work.group, instance).await?;
+        ids.iter().map(|id| id.key()).collect()
+    } else {
+        BTreeSet::new()
     };
     let ended = rules::ended_order(operation, instance, bindings, &left);
     if let Some((instance, bindings)) = ended {

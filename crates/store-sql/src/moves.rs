@@ -121,9 +121,10 @@ pub(crate) async fn apply(
         refactor_row::write(transaction, undone).await?;
     }
     let record = rules::refactored(new, &relocated, removed);
-    match new.is_planned {
-        true => refactor_row::write(transaction, &record).await?,
-        false => refactor_row::insert(transaction, &record).await?,
+    if new.is_planned {
+        refactor_row::write(transaction, &record).await?
+    } else {
+        refactor_row::insert(transaction, &record).await?
     }
     audit_events::append(transaction, &rules::audited(&record, new)).await?;
     if let Some(set) = rules::set_of(new) {

@@ -443,9 +443,10 @@ async fn finish_on_resource(
     let mut left = None;
     if let Some(reference) = reference {
         let id = reference.id.clone();
-        let elsewhere = match rules::supersedes(work, finish) {
-            true => !supersede(transaction, &reference, work, &finish.operation.header).await?,
-            false => owned_elsewhere(transaction, &reference, work.target()).await?,
+        let elsewhere = if rules::supersedes(work, finish) {
+            !supersede(transaction, &reference, work, &finish.operation.header).await?
+        } else {
+            owned_elsewhere(transaction, &reference, work.target()).await?
         };
         let before = heir.as_ref().map(|_| reference.clone());
         left = rules::end(reference, work, finish, elsewhere);

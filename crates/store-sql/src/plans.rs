@@ -118,9 +118,12 @@ async fn explain(
             Value::Integer(None) | Value::Text(None) | Value::Bytes(None) => "NULL".to_owned(),
         })
         .collect();
-    let list = |items: String| match items.is_empty() {
-        true => String::new(),
-        false => format!("({items})"),
+    let list = |items: String| {
+        if items.is_empty() {
+            String::new()
+        } else {
+            format!("({items})")
+        }
     };
     let (types, literals) = (list(types.join(", ")), list(literals.join(", ")));
     let (mut plan, mut waits_for_log) = (String::new(), String::new());
@@ -203,9 +206,10 @@ async fn postgres_reads_no_more_than_it_needs(statistics: Statistics) {
                 let mut tables = TABLES.iter();
                 tables.any(|table| scan.starts_with(&format!("Seq Scan on \"{table}\"")))
             });
-            let waits_for_log = match name.starts_with("kept_plans::INSERT") {
-                true => "off",
-                false => "on",
+            let waits_for_log = if name.starts_with("kept_plans::INSERT") {
+                "off"
+            } else {
+                "on"
             };
             assert_eq!(reads.waits_for_log, waits_for_log, "{name}");
             if reads.rows > bound || (scans_all && bound != EVERYTHING) {

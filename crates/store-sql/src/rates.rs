@@ -127,9 +127,10 @@ impl Rates for Sql {
                 bucket.put_back(wanted - released);
                 is_waited_for = released < counted || counted == RELEASED_MAX;
             }
-            let given = match is_waited_for {
-                true => 0,
-                false => ask.take(&mut bucket),
+            let given = if is_waited_for {
+                0
+            } else {
+                ask.take(&mut bucket)
             };
             tx.execute(SETTLE, values![name.as_str(), to_json(&bucket)?])
                 .await?;

@@ -230,9 +230,10 @@ fn keys(groups: &[GroupId]) -> Result<String, Error> {
 }
 
 fn over_at(refactor: &Refactor) -> i64 {
-    match refactor.is_lasting() {
-        true => NEVER,
-        false => refactor.changed_at.as_millis(),
+    if refactor.is_lasting() {
+        NEVER
+    } else {
+        refactor.changed_at.as_millis()
     }
 }
 

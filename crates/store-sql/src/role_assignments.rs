@@ -170,12 +170,13 @@ async fn narrow(
     let Some(rest) = rules::without_group(&current, group, caller, now) else {
         return Ok(None);
     };
-    match rest.body.grant.scopes.is_empty() {
-        true => transaction
+    if rest.body.grant.scopes.is_empty() {
+        transaction
             .execute(DELETE, values![id.key()])
             .await
-            .map(drop)?,
-        false => put(transaction, &rest).await?,
+            .map(drop)?
+    } else {
+        put(transaction, &rest).await?
     }
     Ok(Some(rules::narrowed(&current, &rest, deletion)))
 }

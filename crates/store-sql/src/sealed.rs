@@ -154,9 +154,10 @@ impl Column {
             Column::ServiceInstances => SealedPlace::ServiceInstance(row.get("id")?),
             Column::ServiceBindings => SealedPlace::ServiceBinding(row.get("id")?),
         };
-        let stored = match place.is_of_engine() {
-            true => sealed_json::stored(row.get("sealed")?)?,
-            false => Stored::Sealed(Sealed(row.get("sealed")?)),
+        let stored = if place.is_of_engine() {
+            sealed_json::stored(row.get("sealed")?)?
+        } else {
+            Stored::Sealed(Sealed(row.get("sealed")?))
         };
         Ok((place, stored))
     }

@@ -46,9 +46,10 @@ impl Ask {
 
     /// Takes from a bucket what is wanted, as far as it is there.
     pub fn take(&self, bucket: &mut RateBucket) -> u32 {
-        match self.is_first {
-            true => bucket.take_first(self.wants),
-            false => bucket.take(self.wants),
+        if self.is_first {
+            bucket.take_first(self.wants)
+        } else {
+            bucket.take(self.wants)
         }
     }
 }

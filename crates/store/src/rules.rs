@@ -492,9 +492,10 @@ pub fn end(
     let stays = is_same(&reference, work, work.identifier.as_ref());
     // An earlier version that claimed the reference has not noted that the baseline is undecided.
     let is_of_put = reference.last_put().is_some() && !finds_out(work);
-    let (last, undecided) = match is_of_put {
-        true => (reference.baseline.filter(|_| stays), None),
-        false => (None, reference.baseline),
+    let (last, undecided) = if is_of_put {
+        (reference.baseline.filter(|_| stays), None)
+    } else {
+        (None, reference.baseline)
     };
     let left = finish.baseline.clone();
     let left = left.map(|left| as_shown(left, work, last.as_ref()));

@@ -9,9 +9,10 @@ use crate::World;
 impl World {
     /// From here on, the audit takes no event, or takes them again.
     pub fn refuse_audit(&self, refuses: bool) {
-        self.audit_store.be(match refuses {
-            true => Mood::Unavailable,
-            false => Mood::Takes,
+        self.audit_store.be(if refuses {
+            Mood::Unavailable
+        } else {
+            Mood::Takes
         });
     }
 

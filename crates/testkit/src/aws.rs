@@ -20,12 +20,13 @@ pub(crate) struct OwnAccounts;
 #[async_trait]
 impl Accounts for OwnAccounts {
     async fn verify(&self, scope: &Scope) -> Result<(), Rejection> {
-        match scope.account == FOREIGN_ACCOUNT {
-            false => Ok(()),
-            true => Err(Rejection::Forbidden(Failure::new(
+        if scope.account == FOREIGN_ACCOUNT {
+            Err(Rejection::Forbidden(Failure::new(
                 ErrorCode::AccountMismatch,
                 "The credentials are of another account.",
-            ))),
+            )))
+        } else {
+            Ok(())
         }
     }
 }

@@ -46,9 +46,10 @@ fn seeds(text: &str) -> Result<Range<u64>, String> {
         .split_once("..")
         .and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
     let seeds: Range<u64> = parsed.ok_or("seeds are given as FROM..TO")?;
-    match seeds.is_empty() {
-        true => Err("there is no seed from FROM up to TO".to_owned()),
-        false => Ok(seeds),
+    if seeds.is_empty() {
+        Err("there is no seed from FROM up to TO".to_owned())
+    } else {
+        Ok(seeds)
     }
 }
 
@@ -69,9 +70,10 @@ fn main() -> ExitCode {
             println!("{violation}");
         }
         // A planted defect is to be found.
-        return match worlds.plant.is_some() == told.is_err() {
-            true => ExitCode::SUCCESS,
-            false => ExitCode::FAILURE,
+        return if worlds.plant.is_some() == told.is_err() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
         };
     }
     let found = worlds.run();
@@ -85,9 +87,10 @@ fn main() -> ExitCode {
             Some(plant) => println!("With the planted defect {plant:?}:\n{}", story.text()),
         }
     }
-    match is_as_expected {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    if is_as_expected {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }
 

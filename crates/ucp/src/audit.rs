@@ -39,9 +39,10 @@ impl Audit {
 
     /// Returns whether requests wait until they are recorded.
     pub(crate) fn waiting(&self) -> Waiting {
-        match self.audit_required {
-            true => Waiting::Required,
-            false => Waiting::No,
+        if self.audit_required {
+            Waiting::Required
+        } else {
+            Waiting::No
         }
     }
 }

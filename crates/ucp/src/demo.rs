@@ -178,9 +178,10 @@ impl Narrator<'_> {
         target: &str,
         body: Option<Value>,
     ) -> anyhow::Result<Reply> {
-        let url = match target.starts_with('/') {
-            true => format!("{}{target}", self.url),
-            false => target.to_owned(),
+        let url = if target.starts_with('/') {
+            format!("{}{target}", self.url)
+        } else {
+            target.to_owned()
         };
         ucp_cli::print(&format!("> {method} {url}\n"))?;
         let text = body.map(|body| body.to_string()).unwrap_or_default();

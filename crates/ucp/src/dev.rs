@@ -108,9 +108,10 @@ pub(crate) async fn run(arguments: Box<Dev>) -> anyhow::Result<()> {
     introduce(address, &url, aws_address)?;
     let running = tokio::spawn(node.run(stopped));
     let told = async {
-        match arguments.demo {
-            true => demo::run(url, &token).await,
-            false => std::future::pending().await,
+        if arguments.demo {
+            demo::run(url, &token).await
+        } else {
+            std::future::pending().await
         }
     };
     let outcome = tokio::select! {

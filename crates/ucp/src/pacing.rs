@@ -18,9 +18,10 @@ pub(crate) fn rate_key(text: &str) -> Result<RateKey, String> {
 
 /// Judges a ceiling.
 pub(crate) fn ceiling(rate: f64) -> Result<f64, String> {
-    match (0.1..=10_000.0).contains(&rate) {
-        true => Ok(rate),
-        false => Err(not_a_rate()),
+    if (0.1..=10_000.0).contains(&rate) {
+        Ok(rate)
+    } else {
+        Err(not_a_rate())
     }
 }
 
@@ -39,9 +40,10 @@ pub(crate) fn group_key(text: &str) -> Result<String, String> {
 
 /// Judges a weight.
 pub(crate) fn weight(turns: u32) -> Result<u32, String> {
-    match (1..=1_000).contains(&turns) {
-        true => Ok(turns),
-        false => Err(not_a_weight()),
+    if (1..=1_000).contains(&turns) {
+        Ok(turns)
+    } else {
+        Err(not_a_weight())
     }
 }
 

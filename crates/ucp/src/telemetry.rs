@@ -75,9 +75,10 @@ fn fields() -> impl for<'w> FormatFields<'w> + Send + Sync + 'static {
             (name, false) => write!(writer, "{name}=")?,
         }
         for letter in format!("{value:?}").chars() {
-            match is_misleading(letter) {
-                true => write!(writer, "{}", letter.escape_default())?,
-                false => writer.write_char(letter)?,
+            if is_misleading(letter) {
+                write!(writer, "{}", letter.escape_default())?
+            } else {
+                writer.write_char(letter)?
             }
         }
         Ok(())
@@ -97,12 +98,10 @@ impl<W: Write> Write for Escaping<W> {
         }
         let mut escaped = String::with_capacity(line.len() + 16);
         for letter in line.chars() {
-            match changes(letter) {
-                // None of them needs two.
-                true => {
-                    write!(escaped, "\\u{:04x}", u32::from(letter)).map_err(io::Error::other)?
-                }
-                false => escaped.push(letter),
+            if changes(letter) {
+                write!(escaped, "\\u{:04x}", u32::from(letter)).map_err(io::Error::other)?
+            } else {
+                escaped.push(letter)
             }
         }
         self.0.write_all(escaped.as_bytes()).map(|()| bytes.len())

@@ -89,9 +89,10 @@ fn readable(message: String) -> String {
     }
     let mut readable = String::with_capacity(message.len());
     for letter in message.chars() {
-        match changes(letter) {
-            true => readable.extend(letter.escape_default()),
-            false => readable.push(letter),
+        if changes(letter) {
+            readable.extend(letter.escape_default())
+        } else {
+            readable.push(letter)
         }
     }
     readable

@@ -21,12 +21,11 @@ const MOST: usize = 100;
 
 /// Fails to sign in to the broker, or to ARM.
 async fn fail(world: &World, last: u8, is_platform: bool) -> Reply {
-    match is_platform {
-        true => sign_in(world, last, "/v2/catalog", "Basic Y2Y6d3Jvbmc=").await,
-        false => {
-            let path = format!("{GROUP}?api-version=2023-10-01-preview");
-            sign_in(world, last, &path, "Bearer wrong").await
-        }
+    if is_platform {
+        sign_in(world, last, "/v2/catalog", "Basic Y2Y6d3Jvbmc=").await
+    } else {
+        let path = format!("{GROUP}?api-version=2023-10-01-preview");
+        sign_in(world, last, &path, "Bearer wrong").await
     }
 }
 

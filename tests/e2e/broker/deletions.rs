@@ -302,9 +302,10 @@ async fn a_binding_that_a_failed_deletion_has_taken_hands_out_nothing(world: &Wo
         world.aws.clear_faults();
         for binding in ["b", "c"] {
             let shown = get(world, &bound("one", binding)).await;
-            match is_usable {
-                true => drop(shown.expect(200)),
-                false => refused(&shown, 404, "NotFound"),
+            if is_usable {
+                drop(shown.expect(200))
+            } else {
+                refused(&shown, 404, "NotFound")
             }
         }
     }

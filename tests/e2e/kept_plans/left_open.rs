@@ -169,9 +169,10 @@ async fn judge((first, share): (usize, usize)) {
         if !schema.is_provisionable() {
             continue;
         }
-        match judge_type(&world, &draw, name, &schema).await {
-            true => judged += 1,
-            false => left.push(name.to_string()),
+        if judge_type(&world, &draw, name, &schema).await {
+            judged += 1
+        } else {
+            left.push(name.to_string())
         }
     }
     println!("{judged} types judged, not planned: {left:?}");
@@ -182,9 +183,10 @@ async fn judge((first, share): (usize, usize)) {
 #[tokio::test]
 async fn a_value_left_open_is_never_carried_out_under_an_approval() {
     let is_all = std::env::var("UCP_TYPES").is_ok_and(|types| types == "all");
-    let share = match is_all {
-        true => (0, 1),
-        false => ucp_choice::share(SHARE, "left-open"),
+    let share = if is_all {
+        (0, 1)
+    } else {
+        ucp_choice::share(SHARE, "left-open")
     };
     judge(share).await;
 }

@@ -213,15 +213,14 @@ async fn what_was_made_in_spite_of_an_error_is_as_planned(world: &World) {
 #[apply(on_every_store)]
 async fn a_plan_that_is_used_meanwhile_is_used(world: &World) {
     for is_set in [false, true] {
-        let (path, id) = match is_set {
-            false => (put_path(), update(world).await),
-            true => {
-                world.put_and_settle(LOGS, "logs", logs(7)).await;
-                let members = json!([{"alias": "logs", "type": LOGS, "properties": logs(14)}]);
-                let planned = send(world, "whatIf", &set(members)).await.expect(200);
-                let id = id_of(&planned.body["properties"]);
-                (format!("{GROUP}/:apply"), id)
-            }
+        let (path, id) = if is_set {
+            world.put_and_settle(LOGS, "logs", logs(7)).await;
+            let members = json!([{"alias": "logs", "type": LOGS, "properties": logs(14)}]);
+            let planned = send(world, "whatIf", &set(members)).await.expect(200);
+            let id = id_of(&planned.body["properties"]);
+            (format!("{GROUP}/:apply"), id)
+        } else {
+            (put_path(), update(world).await)
         };
         let body = json!({ "planId": id }).to_string();
         world.hold_next_accept();

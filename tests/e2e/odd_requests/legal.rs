@@ -182,18 +182,20 @@ pub(super) fn draw(draw: &Draw) -> Odd {
             (Method::POST, format!("{of_type}/:put"), body)
         }
     };
-    let path = match draw.one_in(4) {
-        true => path.replacen("/planes/aws/aws/accounts", "/PLANES/Aws/aws/Accounts", 1),
-        false => path,
+    let path = if draw.one_in(4) {
+        path.replacen("/planes/aws/aws/accounts", "/PLANES/Aws/aws/Accounts", 1)
+    } else {
+        path
     };
     let header = |(name, value)| {
         let value = HeaderValue::from_static(value);
         (HeaderName::from_static(name), value)
     };
     let mut headers = vec![header(("host", "localhost:8787"))];
-    match draw.one_in(3) {
-        true => headers.push(header(draw.pick(&HEADERS))),
-        false => headers.push(header(("content-type", "application/json"))),
+    if draw.one_in(3) {
+        headers.push(header(draw.pick(&HEADERS)))
+    } else {
+        headers.push(header(("content-type", "application/json")))
     }
     Odd {
         method,
@@ -217,9 +219,10 @@ fn encoded(text: &str) -> String {
 
 /// Writes a body in one of the ways in which JSON can be written.
 fn spelled(draw: &Draw, body: &Value) -> String {
-    let mut text = match draw.one_in(3) {
-        true => format!("\n{body:#}\r\n"),
-        false => body.to_string(),
+    let mut text = if draw.one_in(3) {
+        format!("\n{body:#}\r\n")
+    } else {
+        body.to_string()
     };
     for number in NUMBERS {
         text = text.replace(&format!("\"{NUMBER}{number}\""), number);
@@ -227,9 +230,10 @@ fn spelled(draw: &Draw, body: &Value) -> String {
     if draw.one_in(2) {
         return text;
     }
-    let escape = |letter: char| match letter.is_ascii() {
-        true => letter.to_string(),
-        false => {
+    let escape = |letter: char| {
+        if letter.is_ascii() {
+            letter.to_string()
+        } else {
             let mut units = [0; 2];
             let units = letter.encode_utf16(&mut units).iter();
             units.map(|unit| format!("\\u{unit:04x}")).collect()

@@ -152,9 +152,10 @@ impl Routes {
     /// Draws a request that can be sent.
     pub(super) fn draw(&self, draw: &Draw) -> Odd {
         let (route, methods) = draw.pick(&self.0);
-        let method = match draw.one_in(10) {
-            true => draw.pick(&METHODS).parse().expect("a method"),
-            false => draw.pick(&methods),
+        let method = if draw.one_in(10) {
+            draw.pick(&METHODS).parse().expect("a method")
+        } else {
+            draw.pick(&methods)
         };
         let kind = draw.pick(&KINDS);
         // What cannot be parsed does not reach a router.
@@ -272,9 +273,10 @@ fn parameter(draw: &Draw, name: &str, route: &str, kind: Kind) -> String {
 }
 
 fn query(draw: &Draw) -> String {
-    let query = match draw.one_in(5) {
-        true => draw.pick(&QUERIES),
-        false => "api-version=2023-10-01-preview",
+    let query = if draw.one_in(5) {
+        draw.pick(&QUERIES)
+    } else {
+        "api-version=2023-10-01-preview"
     };
     match query {
         "" => String::new(),
@@ -435,8 +437,9 @@ fn odd_text(draw: &Draw) -> String {
         "'\"<>&",
         "arn:aws:iam::1:role/x",
     ]);
-    match draw.one_in(15) {
-        true => text.repeat(1 + draw.below(20_000)),
-        false => text.to_owned(),
+    if draw.one_in(15) {
+        text.repeat(1 + draw.below(20_000))
+    } else {
+        text.to_owned()
     }
 }

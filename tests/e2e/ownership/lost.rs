@@ -130,9 +130,10 @@ async fn a_mark_that_shows_late_is_waited_for(world: &World) {
     let marked = resources[0]["properties"]["Tags"].clone();
     for is_replaced in [false, true] {
         patch_tags(world, "logs", &json!([]));
-        let reply = match is_replaced {
-            false => delete_reference(world, LOG_GROUP, "logs").await,
-            true => world.delete(LOG_GROUP, "logs").await,
+        let reply = if is_replaced {
+            world.delete(LOG_GROUP, "logs").await
+        } else {
+            delete_reference(world, LOG_GROUP, "logs").await
         };
         assert_eq!(reply.status, 202, "{}", reply.text);
         for _ in 0..3 {

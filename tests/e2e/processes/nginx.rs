@@ -85,9 +85,10 @@ fn configurations() -> Vec<&'static str> {
 }
 
 fn program() -> &'static str {
-    match Path::new("/usr/sbin/nginx").exists() {
-        true => "/usr/sbin/nginx",
-        false => "nginx",
+    if Path::new("/usr/sbin/nginx").exists() {
+        "/usr/sbin/nginx"
+    } else {
+        "nginx"
     }
 }
 

@@ -81,9 +81,10 @@ impl Things {
 
     /// Returns the path of the same request about what is there.
     fn path(&self, Request { route, path, .. }: &Request) -> String {
-        let operation = match route.starts_with("/planes/aws") {
-            true => &self.put,
-            false => &self.deletion,
+        let operation = if route.starts_with("/planes/aws") {
+            &self.put
+        } else {
+            &self.deletion
         };
         let id = match route {
             _ if route.contains("{plan}") => &self.plan,

@@ -107,9 +107,10 @@ async fn judge((first, share): (usize, usize)) {
 #[tokio::test]
 async fn what_aws_shows_otherwise_from_the_start_is_no_change() {
     let is_all = std::env::var("UCP_TYPES").is_ok_and(|types| types == "all");
-    let share = match is_all {
-        true => (0, 1),
-        false => ucp_choice::share(SHARE, "restated"),
+    let share = if is_all {
+        (0, 1)
+    } else {
+        ucp_choice::share(SHARE, "restated")
     };
     judge(share).await;
 }

@@ -81,8 +81,9 @@ async fn put(client: &Client, person: usize, round: usize) -> Result<(), String>
         return Err(format!("{alias}: {} {}", answer.status, answer.text));
     };
     let ended = client.follow(&status_url).await;
-    match ended["status"] == "Succeeded" {
-        true => Ok(()),
-        false => Err(format!("{alias}: {ended}")),
+    if ended["status"] == "Succeeded" {
+        Ok(())
+    } else {
+        Err(format!("{alias}: {ended}"))
     }
 }

@@ -120,9 +120,10 @@ async fn delete_credential(
         .planes
         .delete_credential(&path.id()?, &conditions.into())
         .await?;
-    Ok(match deleted {
-        true => StatusCode::OK,
-        false => StatusCode::NO_CONTENT,
+    Ok(if deleted {
+        StatusCode::OK
+    } else {
+        StatusCode::NO_CONTENT
     })
 }
 

@@ -165,9 +165,10 @@ async fn get_readiness(State(api): State<Arc<Api>>) -> (StatusCode, Json<Readine
             (StatusCode::SERVICE_UNAVAILABLE, HealthStatus::Unavailable)
         }
     };
-    let authentication = match api.authenticator.is_required() {
-        true => Authentication::Required,
-        false => Authentication::None,
+    let authentication = if api.authenticator.is_required() {
+        Authentication::Required
+    } else {
+        Authentication::None
     };
     let trouble = api.auditor.trouble();
     let ways = api.authenticator.ways().into_iter();

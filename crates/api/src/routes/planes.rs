@@ -144,9 +144,10 @@ async fn delete_plane(
         .planes
         .delete_plane(&path.id()?, &conditions.into())
         .await?;
-    Ok(match deleted {
-        true => StatusCode::OK,
-        false => StatusCode::NO_CONTENT,
+    Ok(if deleted {
+        StatusCode::OK
+    } else {
+        StatusCode::NO_CONTENT
     })
 }
 

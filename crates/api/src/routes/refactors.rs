@@ -146,9 +146,12 @@ async fn list_refactors(
     context: RequestContext,
 ) -> Result<Response, Problem> {
     let plane = path.id()?.name;
-    let named = group.as_deref().map(|name| match name.starts_with('/') {
-        true => name.parse::<GroupId>(),
-        false => GroupId::new(&plane, name),
+    let named = group.as_deref().map(|name| {
+        if name.starts_with('/') {
+            name.parse::<GroupId>()
+        } else {
+            GroupId::new(&plane, name)
+        }
     });
     let query = RefactorQuery {
         plane,

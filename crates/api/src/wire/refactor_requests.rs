@@ -328,12 +328,11 @@ impl RefactorRequest {
 /// Refuses the mode of a set: what is not declared is never deleted.
 fn judge_mode(body: &Map<String, Value>) -> Result<(), Problem> {
     let mode = body.get("mode").and_then(Value::as_str).unwrap_or_default();
-    match MODES_OF_SETS.contains(&mode.to_lowercase().as_str()) {
-        true => {
-            let message = "/mode: is that of a set here, and a refactor deletes nothing. Send `plan` to be told what moves where, or `apply` to move it.";
-            Err(Problem::bad_request(message).at("/mode"))
-        }
-        false => Ok(()),
+    if MODES_OF_SETS.contains(&mode.to_lowercase().as_str()) {
+        let message = "/mode: is that of a set here, and a refactor deletes nothing. Send `plan` to be told what moves where, or `apply` to move it.";
+        Err(Problem::bad_request(message).at("/mode"))
+    } else {
+        Ok(())
     }
 }
 
@@ -389,9 +388,10 @@ impl Reading {
                 return Err(wrong("/name", message.to_owned()));
             }
         };
-        let id = match name.starts_with('/') {
-            true => name.parse::<GroupId>(),
-            false => GroupId::new(plane, &name),
+        let id = if name.starts_with('/') {
+            name.parse::<GroupId>()
+        } else {
+            GroupId::new(plane, &name)
         };
         let id = id.map_err(|error| wrong("/name", format!("/name: {error}.")))?;
         let resources = match members.shift_remove("resources") {

@@ -144,12 +144,13 @@ impl SetRequest {
             && self.mode.is_none()
             && self.on_shared.refuses()
             && self.outputs.is_empty();
-        match is_whole {
-            true => Ok(()),
-            false => Err(Rejection::plan_mismatch(
+        if is_whole {
+            Ok(())
+        } else {
+            Err(Rejection::plan_mismatch(
                 "The request has scope, mode, onShared or outputs, and no resources. Leave all of the set out, or send all of it.",
             )
-            .into()),
+            .into())
         }
     }
 
@@ -224,37 +225,34 @@ pub(super) fn member(
     ];
     let type_name = one_of(types).map_err(|message| ("/type".to_owned(), message))?;
     let scope = scope.scope.clone();
-    let goal = match place.delete {
-        true => {
-            let says = |name: &str| name != ON_SHARED && !COMMON.contains(&name);
-            let other = put
-                .iter()
-                .find(|(name, value)| !value.is_null() && says(name));
-            if let Some((name, _)) = other {
-                let place = pointer::join("", name);
-                let message =
-                    format!("{place}: says nothing of a resource to delete. Leave it out.");
-                return Err((place, message));
-            }
-            let delete: DeleteRequest =
-                members::read(&Value::Object(only(put, ON_SHARED))).map_err(misfit)?;
-            SetGoal::Delete(match says_on_shared {
-                true => delete.on_shared,
-                false => of_set.on_shared,
-            })
+    let goal = if place.delete {
+        let says = |name: &str| name != ON_SHARED && !COMMON.contains(&name);
+        let other = put
+            .iter()
+            .find(|(name, value)| !value.is_null() && says(name));
+        if let Some((name, _)) = other {
+            let place = pointer::join("", name);
+            let message = format!("{place}: says nothing of a resource to delete. Leave it out.");
+            return Err((place, message));
         }
-        false => {
-            if members::names_plan(&put) {
-                let message = "/planId: is no member of a resource. Leave it out.";
-                return Err(("/planId".to_owned(), message.to_owned()));
-            }
-            let put: ActionRequest = members::read(&Value::Object(put)).map_err(misfit)?;
-            let mut put = put.put(scope.clone(), type_name.clone(), None);
-            if !says_on_shared {
-                put.options.on_shared = of_set.on_shared;
-            }
-            SetGoal::Put(Box::new(put))
+        let delete: DeleteRequest =
+            members::read(&Value::Object(only(put, ON_SHARED))).map_err(misfit)?;
+        SetGoal::Delete(if says_on_shared {
+            delete.on_shared
+        } else {
+            of_set.on_shared
+        })
+    } else {
+        if members::names_plan(&put) {
+            let message = "/planId: is no member of a resource. Leave it out.";
+            return Err(("/planId".to_owned(), message.to_owned()));
         }
+        let put: ActionRequest = members::read(&Value::Object(put)).map_err(misfit)?;
+        let mut put = put.put(scope.clone(), type_name.clone(), None);
+        if !says_on_shared {
+            put.options.on_shared = of_set.on_shared;
+        }
+        SetGoal::Put(Box::new(put))
     };
     Ok(SetMember {
         scope,

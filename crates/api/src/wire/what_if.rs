@@ -457,9 +457,10 @@ fn place(
             }
             return;
         }
-        path = match path.is_empty() {
-            true => token.clone(),
-            false => format!("{path}.{token}"),
+        path = if path.is_empty() {
+            token.clone()
+        } else {
+            format!("{path}.{token}")
         };
         at = pointer::join(&at, token);
         live = live.and_then(|live| live.get(token.as_str()));

@@ -152,12 +152,13 @@ impl Allowances {
             return Err(Rejection::QuotaExceeded(failure));
         }
         let all = self.quotas.role_assignments;
-        let (quota, whose) = match is_of_owner {
-            true => (all, ""),
-            false => (
+        let (quota, whose) = if is_of_owner {
+            (all, "")
+        } else {
+            (
                 all - all / 10,
                 ", but for those by owners of the plane or of everything",
-            ),
+            )
         };
         if self
             .admit(Counted::RoleAssignments(is_of_owner), 1, quota)
@@ -378,9 +379,10 @@ impl Allowances {
         more: usize,
     ) -> Result<(), Rejection> {
         let quota = self.quotas.references;
-        match self.admit(Counted::References(group), more, quota).await? {
-            true => Ok(()),
-            false => Err(self.too_many_references(group)),
+        if self.admit(Counted::References(group), more, quota).await? {
+            Ok(())
+        } else {
+            Err(self.too_many_references(group))
         }
     }
 

@@ -101,9 +101,10 @@ impl ChangeMember {
 
     /// Returns where an error about it is: its place, or its reference if the body does not list it.
     pub(crate) fn target(&self) -> String {
-        match self.place.is_empty() {
-            true => self.reference.to_string(),
-            false => self.place.clone(),
+        if self.place.is_empty() {
+            self.reference.to_string()
+        } else {
+            self.place.clone()
         }
     }
 }

@@ -63,9 +63,10 @@ impl Ground {
         let others = self.references_to(&targets).await?.into_iter();
         let mut others: Vec<ReferenceId> = others.map(|other| other.id).collect();
         others.retain(|other| Some(other.key()) != own);
-        match others.is_empty() {
-            true => Ok(()),
-            false => Err(Rejection::Shared(others)),
+        if others.is_empty() {
+            Ok(())
+        } else {
+            Err(Rejection::Shared(others))
         }
     }
 
@@ -96,12 +97,11 @@ impl Ground {
                 ..detail
             }));
         }
-        match details.is_empty() {
-            true => Ok(()),
-            false => {
-                let failure = shared_elsewhere(&[], may_be_named);
-                Err(Rejection::Conflict(failure.with_details(details)))
-            }
+        if details.is_empty() {
+            Ok(())
+        } else {
+            let failure = shared_elsewhere(&[], may_be_named);
+            Err(Rejection::Conflict(failure.with_details(details)))
         }
     }
 

@@ -82,9 +82,10 @@ impl GroupCases {
         }
         let waiter = self.operations.awaiting.announce(new.id);
         // The store says what there is to be judged, and accepts the deletion only if it still owns no more than that.
-        let mut deletable = match caller.rights.change_everything() {
-            true => None,
-            false => Some(BTreeSet::new()),
+        let mut deletable = if caller.rights.change_everything() {
+            None
+        } else {
+            Some(BTreeSet::new())
         };
         let operation = loop {
             let store = &self.ground.store;
@@ -205,9 +206,10 @@ impl GroupCases {
                 Err(detail) => details.push(detail),
             }
         }
-        match details.is_empty() {
-            true => Ok(checked),
-            false => Err(not_as_given(details)),
+        if details.is_empty() {
+            Ok(checked)
+        } else {
+            Err(not_as_given(details))
         }
     }
 
@@ -240,9 +242,10 @@ fn refuse_too_many_types(items: &[Result<ImportGroupItem, Detail>]) -> Result<()
             details.push(wrong(index, &too_many_types()));
         }
     }
-    match details.is_empty() {
-        true => Ok(()),
-        false => Err(not_as_given(details)),
+    if details.is_empty() {
+        Ok(())
+    } else {
+        Err(not_as_given(details))
     }
 }
 

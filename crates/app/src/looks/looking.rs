@@ -458,9 +458,10 @@ impl Looks {
                             .veil_refusal(claim.before.as_ref(), &mut failure),
                     )
                     .await?;
-                    return Ok(match Box::pin(self.holds(new, &claim.basis)).await? {
-                        true => Outlook::Refused(failure),
-                        false => Outlook::Stale,
+                    return Ok(if Box::pin(self.holds(new, &claim.basis)).await? {
+                        Outlook::Refused(failure)
+                    } else {
+                        Outlook::Stale
                     });
                 }
                 if claim.claimed.is_some() && change == ReferenceChange::Removed {

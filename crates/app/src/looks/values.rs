@@ -170,9 +170,10 @@ impl PlanInHand {
                 }
             }
         });
-        match are_all_pinned {
-            true => Ok(first),
-            false => Err(of_earlier_version()),
+        if are_all_pinned {
+            Ok(first)
+        } else {
+            Err(of_earlier_version())
         }
     }
 }

@@ -92,9 +92,10 @@ impl Permissions {
         let since = filter.from.unwrap_or(Timestamp::from_millis(i64::MIN));
         let until = filter.to.map_or(AuditPlace::END, AuditPlace::begin);
         let mut before = before.map_or(until, |before| before.min(until));
-        let limit = match filter.is_by_time() && rights.are_unlimited() {
-            true => top + 1,
-            false => LOOKED_AT_ONCE,
+        let limit = if filter.is_by_time() && rights.are_unlimited() {
+            top + 1
+        } else {
+            LOOKED_AT_ONCE
         };
         let mut page = AuditPage::default();
         for _ in 0..LOOKED_AT / LOOKED_AT_ONCE {

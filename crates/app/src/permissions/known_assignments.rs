@@ -131,9 +131,10 @@ impl KnownAssignments {
     /// Reads the role assignments, unless that has just failed.
     async fn try_to_read(&self) -> Result<Arc<GrantIndex>, Unread> {
         let has_just_failed = self.state().has_just_failed(self.clock.now());
-        match has_just_failed {
-            true => Err(Unread),
-            false => self.read_all().await,
+        if has_just_failed {
+            Err(Unread)
+        } else {
+            self.read_all().await
         }
     }
 

@@ -39,9 +39,10 @@ impl PlaneCases {
         let admitted = self.roles.admit(&put.new.body);
         admitted.map_err(Rejection::Forbidden)?;
         self.allowances.admit_credential(&id).await?;
-        let warnings = match id.signs() {
-            true => self.judge_credential(&put).await?,
-            false => Vec::new(),
+        let warnings = if id.signs() {
+            self.judge_credential(&put).await?
+        } else {
+            Vec::new()
         };
         let given = put.secret.map(Zeroizing::new);
         let secret = given.as_ref().map(|secret| {

@@ -116,9 +116,12 @@ impl PlaneCases {
     ) -> Result<RoleAssignment, Rejection> {
         let stored = self.ground.store.get_role_assignment(id).await?;
         let stored = stored.filter(|stored| caller.manages(stored));
-        stored.ok_or_else(|| match caller.owns_everything() {
-            true => Rejection::Missing(caller.sees_no(id)),
-            false => Rejection::Hidden(caller.sees_no(id)),
+        stored.ok_or_else(|| {
+            if caller.owns_everything() {
+                Rejection::Missing(caller.sees_no(id))
+            } else {
+                Rejection::Hidden(caller.sees_no(id))
+            }
         })
     }
 
@@ -158,9 +161,10 @@ impl PlaneCases {
             let current = self.ground.store.get_role_assignment(id).await?;
             let caller = &self.permissions.as_stored(caller).await?;
             let Some(current) = current.filter(|current| caller.manages(current)) else {
-                return match caller.owns_everything() {
-                    true => Ok(None),
-                    false => Err(Rejection::Hidden(caller.sees_no(id))),
+                return if caller.owns_everything() {
+                    Ok(None)
+                } else {
+                    Err(Rejection::Hidden(caller.sees_no(id)))
                 };
             };
             let judged = precondition.judge(Some(current.etag()));

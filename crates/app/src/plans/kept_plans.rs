@@ -76,9 +76,10 @@ impl PlanCases {
         };
         let id = PlanId(self.ground.entropy.uuid("plan"));
         let now = self.ground.now();
-        let lifetime = match caller.may_carry_out(&prepared) {
-            true => lifetime,
-            false => lifetime.min(READERS_PLAN_LIFETIME),
+        let lifetime = if caller.may_carry_out(&prepared) {
+            lifetime
+        } else {
+            lifetime.min(READERS_PLAN_LIFETIME)
         };
         let kept = Kept {
             id,
@@ -423,9 +424,10 @@ impl Caller {
             // It may show anything that its maker could read.
             None => plan.created_by == self.name,
         };
-        match shown.changes.iter().all(shows) && may_read {
-            true => Ok(()),
-            false => Err(self.no_such_plan(plan.id)),
+        if shown.changes.iter().all(shows) && may_read {
+            Ok(())
+        } else {
+            Err(self.no_such_plan(plan.id))
         }
     }
 }
@@ -448,9 +450,10 @@ impl Caller {
     fn no_such_plan(&self, id: PlanId) -> Rejection {
         let message = format!("There is no plan {id}, or you may not read what it shows.");
         let failure = Failure::new(ErrorCode::NotFound, message);
-        match self.rights.are_unlimited() {
-            true => Rejection::Missing(failure),
-            false => Rejection::Hidden(failure),
+        if self.rights.are_unlimited() {
+            Rejection::Missing(failure)
+        } else {
+            Rejection::Hidden(failure)
         }
     }
 }

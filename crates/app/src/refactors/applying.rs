@@ -337,9 +337,10 @@ fn judge_fingerprint(record: &Refactor, seen: Option<&str>) -> Result<(), Reject
 }
 
 fn refuse_status(status: RefactorStatus, expected: RefactorStatus) -> Result<(), Rejection> {
-    match status == expected {
-        true => Ok(()),
-        false => Err(wrong_status(status)),
+    if status == expected {
+        Ok(())
+    } else {
+        Err(wrong_status(status))
     }
 }
 

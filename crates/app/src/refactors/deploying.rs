@@ -129,9 +129,10 @@ impl RefactorCases {
             judged.members.push(applied(&member, false));
             judged.unmet.extend(it.unmet);
         }
-        match details.is_empty() {
-            true => Ok(judged),
-            false => Err(invalid(details)),
+        if details.is_empty() {
+            Ok(judged)
+        } else {
+            Err(invalid(details))
         }
     }
 

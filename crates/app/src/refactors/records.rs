@@ -163,9 +163,10 @@ pub(super) fn no_such_refactor(id: RefactorId, caller: &Caller) -> Rejection {
     let message =
         format!("There is no refactor {id}, or you may not read all groups that it names.");
     let failure = Failure::new(ErrorCode::NotFound, message);
-    match caller.rights.are_unlimited() {
-        true => Rejection::Missing(failure),
-        false => Rejection::Hidden(failure),
+    if caller.rights.are_unlimited() {
+        Rejection::Missing(failure)
+    } else {
+        Rejection::Hidden(failure)
     }
 }
 

@@ -49,34 +49,31 @@ impl ResourceCases {
                 "the plan of a put declares nothing".into(),
             ));
         };
-        let put = match asked.is_declared {
-            true => {
-                let group = match &reference {
-                    Some(id) => Some(self.ground.store.get_resource_group(&id.group).await?),
-                    None => None,
-                };
-                let default_tags = self.types.default_tags(&put, group.as_ref());
-                let expected = self.expected(&declared, index, &plan, &caller.room).await?;
-                judge_declared(&put, &default_tags, &member, &declared, expected)?;
-                put
+        let put = if asked.is_declared {
+            let group = match &reference {
+                Some(id) => Some(self.ground.store.get_resource_group(&id.group).await?),
+                None => None,
+            };
+            let default_tags = self.types.default_tags(&put, group.as_ref());
+            let expected = self.expected(&declared, index, &plan, &caller.room).await?;
+            judge_declared(&put, &default_tags, &member, &declared, expected)?;
+            put
+        } else {
+            let has_tags = !put.default_tags.is_empty() || !put.tags.is_empty();
+            if has_tags || put.options != Options::default() {
+                return Err(Rejection::plan_mismatch(
+                    "The request has options or tags, and declares no properties. Leave all of the declaration out, or send all of it.",
+                ));
             }
-            false => {
-                let has_tags = !put.default_tags.is_empty() || !put.tags.is_empty();
-                if has_tags || put.options != Options::default() {
-                    return Err(Rejection::plan_mismatch(
-                        "The request has options or tags, and declares no properties. Leave all of the declaration out, or send all of it.",
-                    ));
-                }
-                let properties = self
-                    .known_properties(&declared, &plan, &caller.room)
-                    .await?;
-                judge_values(plan.resolved_of(index), &properties)?;
-                PutResource {
-                    properties,
-                    name: member.name.clone(),
-                    options: member.put.unwrap_or_default(),
-                    ..put
-                }
+            let properties = self
+                .known_properties(&declared, &plan, &caller.room)
+                .await?;
+            judge_values(plan.resolved_of(index), &properties)?;
+            PutResource {
+                properties,
+                name: member.name.clone(),
+                options: member.put.unwrap_or_default(),
+                ..put
             }
         };
         let tracked_by = member.reference.as_ref().map(|id| TrackedBy {
@@ -111,9 +108,10 @@ impl ResourceCases {
         let planned = Value::Object(resolved.clone());
         let known = known_by_now(&planned, &now);
         // The author would choose what AWS does not show yet.
-        match holds_unknown(&known) && self.is_pinned(plan).await? {
-            true => Err(not_made()),
-            false => Ok(members(known)),
+        if holds_unknown(&known) && self.is_pinned(plan).await? {
+            Err(not_made())
+        } else {
+            Ok(members(known))
         }
     }
 
@@ -214,9 +212,10 @@ impl ResourceCases {
         let is_made = |(maker, stands): (&OperationId, &Option<&Identifier>)| {
             stands.is_some() && made.get(maker) == stands.as_ref()
         };
-        match makers.iter().all(is_made) {
-            true => Ok(()),
-            false => Err(not_made()),
+        if makers.iter().all(is_made) {
+            Ok(())
+        } else {
+            Err(not_made())
         }
     }
 }

@@ -446,31 +446,30 @@ impl ResourceCases {
         let is_quick = schema.is_quick_for([&properties]);
         let last = alias.as_ref().and_then(|alias| alias.reference.as_ref());
         let last = last.map(|reference| LastApplied::of(reference, &schema));
-        let (declaration, text) = match is_quick {
-            true => parse(
+        let (declaration, text) = if is_quick {
+            parse(
                 properties,
                 &schema,
                 &default_tags,
                 named_parts.as_ref(),
                 last.as_ref(),
                 purpose,
-            )?,
-            false => {
-                let (schema, default_tags) = (Arc::clone(&schema), default_tags.clone());
-                let (last, room) = (last.map(LastApplied::owned), caller.room.clone());
-                let parse = move || {
-                    let _judging = room.aside(schema.checks_of(&properties).bytes())?;
-                    parse(
-                        properties,
-                        &schema,
-                        &default_tags,
-                        named_parts.as_ref(),
-                        last.as_ref(),
-                        purpose,
-                    )
-                };
-                self.ground.pool.run(parse).await??
-            }
+            )?
+        } else {
+            let (schema, default_tags) = (Arc::clone(&schema), default_tags.clone());
+            let (last, room) = (last.map(LastApplied::owned), caller.room.clone());
+            let parse = move || {
+                let _judging = room.aside(schema.checks_of(&properties).bytes())?;
+                parse(
+                    properties,
+                    &schema,
+                    &default_tags,
+                    named_parts.as_ref(),
+                    last.as_ref(),
+                    purpose,
+                )
+            };
+            self.ground.pool.run(parse).await??
         };
         if let (Purpose::Preview, Some(tracked_by)) = (purpose, &put.tracked_by)
             && compares_secrets(&declaration, alias.as_ref(), &schema)

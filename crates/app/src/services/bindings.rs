@@ -327,9 +327,10 @@ impl ServiceCases {
         }
         let is_empty = own.is_empty() && cancels.is_none();
         let works = Works::deleting(&own, &[], recorded);
-        let change = match is_empty {
-            true => Change::done(ChangeKind::Delete, self.ground.now()),
-            false => self.begins(ChangeKind::Delete),
+        let change = if is_empty {
+            Change::done(ChangeKind::Delete, self.ground.now())
+        } else {
+            self.begins(ChangeKind::Delete)
         };
         let mut gone = found.clone();
         if is_empty {

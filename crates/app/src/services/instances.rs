@@ -145,9 +145,10 @@ impl ServiceCases {
             revision: found.as_ref().map_or(0, |found| found.revision),
             id,
         };
-        let edge = match instance.may_be_replaced {
-            true => Edge::Replacing,
-            false => Edge::InPlace,
+        let edge = if instance.may_be_replaced {
+            Edge::Replacing
+        } else {
+            Edge::InPlace
         };
         let mut works = self.comes_to(request, plan, &instance, edge).await?;
         if row.is_some() {
@@ -567,14 +568,18 @@ fn edge(
 ) -> Result<Edge, ServiceRejection> {
     let base = row.applied.as_ref().unwrap_or(&row.wanted);
     let edge_to = |plan: &str| current.and_then(|current| current.edge_to(plan));
-    let edge = match plan.id() == base.plan {
-        true => Some(Edge::InPlace),
-        false => edge_to(plan.id()),
+    let edge = if plan.id() == base.plan {
+        Some(Edge::InPlace)
+    } else {
+        edge_to(plan.id())
     };
     // A change that has failed may have replaced some of it already. From there, each way may replace.
-    let edge = edge.map(|edge| match row.may_be_replaced {
-        true => Edge::Replacing,
-        false => edge,
+    let edge = edge.map(|edge| {
+        if row.may_be_replaced {
+            Edge::Replacing
+        } else {
+            edge
+        }
     });
     edge.ok_or_else(|| {
         ServiceRejection::PlanChangeNotSupported(format!(
@@ -666,24 +671,26 @@ fn shown(version: Option<&str>) -> String {
 
 /// Refuses a service that is not the instance's.
 pub(super) fn judge_service(row: &ServiceInstance, service: &str) -> Result<(), ServiceRejection> {
-    match row.service == service {
-        true => Ok(()),
-        false => Err(ServiceRejection::Invalid(format!(
+    if row.service == service {
+        Ok(())
+    } else {
+        Err(ServiceRejection::Invalid(format!(
             "service_id: the instance is of the service '{}'.",
             row.service
-        ))),
+        )))
     }
 }
 
 /// Refuses a plan that is not the instance's: neither that which it has, nor that which its latest change asks for.
 pub(super) fn judge_plan(row: &ServiceInstance, plan: &str) -> Result<(), ServiceRejection> {
     let applied = row.applied.as_ref();
-    match row.wanted.plan == plan || applied.is_some_and(|applied| applied.plan == plan) {
-        true => Ok(()),
-        false => Err(ServiceRejection::Invalid(format!(
+    if row.wanted.plan == plan || applied.is_some_and(|applied| applied.plan == plan) {
+        Ok(())
+    } else {
+        Err(ServiceRejection::Invalid(format!(
             "plan_id: the instance has the plan '{}'.",
             applied.unwrap_or(&row.wanted).plan
-        ))),
+        )))
     }
 }
 

@@ -110,13 +110,12 @@ impl ServiceCases {
             (None, None) => None,
         };
         // What was asked for before is a creation that a deletion has cancelled, or is long over.
-        let kind = match is_latest {
-            true => change.kind,
-            false => {
-                let work = operation.as_ref().and_then(|it| it.work.group());
-                let order = work.and_then(GroupWork::order);
-                order.map_or(change.kind, |order| order.kind)
-            }
+        let kind = if is_latest {
+            change.kind
+        } else {
+            let work = operation.as_ref().and_then(|it| it.work.group());
+            let order = work.and_then(GroupWork::order);
+            order.map_or(change.kind, |order| order.kind)
         };
         let (progress, failure) = match (&operation, is_latest) {
             (_, true) if !change.is_running() => match change.failure() {

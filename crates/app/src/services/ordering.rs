@@ -301,9 +301,10 @@ impl ServiceCases {
     /// Returns how a resource is replaced. A name that it keeps is free only when the old one is gone.
     fn replacement_of(&self, resource: &Resource) -> ReplacementPolicy {
         let schema = self.types.source.catalogue().get(&resource.type_name);
-        match schema.is_some_and(|schema| resource.is_named(&schema)) {
-            true => ReplacementPolicy::DeleteBeforeCreate,
-            false => ReplacementPolicy::CreateBeforeDelete,
+        if schema.is_some_and(|schema| resource.is_named(&schema)) {
+            ReplacementPolicy::DeleteBeforeCreate
+        } else {
+            ReplacementPolicy::CreateBeforeDelete
         }
     }
 

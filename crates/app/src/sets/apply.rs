@@ -56,9 +56,12 @@ impl SetCases {
         }
         let declared = || {
             let members = members.iter().zip(unchanged);
-            let declared = members.map(|(member, is_unchanged)| match is_unchanged {
-                true => None,
-                false => self.changes.declared_member(member, &group),
+            let declared = members.map(|(member, is_unchanged)| {
+                if is_unchanged {
+                    None
+                } else {
+                    self.changes.declared_member(member, &group)
+                }
             });
             declared.collect()
         };

@@ -216,18 +216,19 @@ impl SetCases {
             };
             let key = (member.scope.clone(), member.type_name.clone());
             if !schemas.contains_key(&key) {
-                let schema = match schemas.len() < TYPES_MAX {
-                    true => match self.types.schema(&member.scope, &member.type_name).await {
+                let schema = if schemas.len() < TYPES_MAX {
+                    match self.types.schema(&member.scope, &member.type_name).await {
                         Ok(schema) => Ok(schema),
                         Err(Rejection::Invalid(failure)) => Err(failure),
                         Err(rejection) => return Err(rejection),
-                    },
-                    false => Err(Failure::new(
+                    }
+                } else {
+                    Err(Failure::new(
                         "TooMany",
                         format!(
                             "The resources before it are of {TYPES_MAX} types already, as counted for each account and region. Use another set."
                         ),
-                    )),
+                    ))
                 };
                 schemas.insert(key.clone(), schema);
             }
@@ -461,11 +462,10 @@ fn members(
                 Some(from) => &from.reference.alias,
                 None => &member.alias,
             };
-            let advice = match type_name.is_global() {
-                true => {
-                    ", which is the same in every region. Give that scope, or give the alias up with :release first."
-                }
-                false => ". Give that scope, or use another alias.",
+            let advice = if type_name.is_global() {
+                ", which is the same in every region. Give that scope, or give the alias up with :release first."
+            } else {
+                ". Give that scope, or use another alias."
             };
             let message =
                 format!("The alias '{alias}' stands for a resource in {elsewhere}{advice}");

@@ -235,9 +235,10 @@ impl SetCases {
                 details.push(of(plan.members[*index].reference.as_ref(), detail));
             }
         }
-        match details.is_empty() {
-            true => Ok(()),
-            false => Err(Rejection::PreconditionFailed(stale(details))),
+        if details.is_empty() {
+            Ok(())
+        } else {
+            Err(Rejection::PreconditionFailed(stale(details)))
         }
     }
 
@@ -306,11 +307,12 @@ impl SetCases {
         let is_same = judged.members.len() == application.members.len()
             && judged.members.iter().zip(planned).all(is_same)
             && is_same_declaration(&outputs[0], &outputs[1]);
-        match is_same {
-            true => Ok(()),
-            false => Err(Rejection::plan_mismatch(
+        if is_same {
+            Ok(())
+        } else {
+            Err(Rejection::plan_mismatch(
                 "The set is not the one that was planned. Nothing was stored or sent. Leave resources out, or ask for a new plan.",
-            )),
+            ))
         }
     }
 }
@@ -330,11 +332,12 @@ fn refuse_unknown(declarations: &Declarations) -> Result<(), Rejection> {
         }
         has_unknown
     };
-    match values.any(has_unknown) {
-        true => Err(Rejection::plan_mismatch(
+    if values.any(has_unknown) {
+        Err(Rejection::plan_mismatch(
             "Some values were not known when the set was planned. Nothing was stored or sent. Send the set with them, and the id of the plan.",
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

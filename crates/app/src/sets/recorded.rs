@@ -37,9 +37,12 @@ impl SetCases {
                 other => other?,
             };
             let items = page.items.into_iter();
-            let known = items.map(|reference| match is_left(&reference.id.alias) {
-                true => Outline::of(reference).into(),
-                false => reference,
+            let known = items.map(|reference| {
+                if is_left(&reference.id.alias) {
+                    Outline::of(reference).into()
+                } else {
+                    reference
+                }
             });
             let before = recorded.len();
             recorded.extend(known);

@@ -25,9 +25,10 @@ enum Use {
 fn uses(member: &ChangeMember) -> Vec<(Use, &Identifier)> {
     let recorded = member.recorded.as_ref();
     let ChangeGoal::Put(put) = &member.goal else {
-        let deletes = match member.on_shared().refuses() {
-            true => Use::Deletes,
-            false => Use::Releases,
+        let deletes = if member.on_shared().refuses() {
+            Use::Deletes
+        } else {
+            Use::Releases
         };
         return recorded.map(|it| (deletes, it)).into_iter().collect();
     };
@@ -160,9 +161,10 @@ fn met_twice(
             ),
         ),
         (true, false) | (false, true) => {
-            let (stays, (goes_by, goes)) = match is_put(other_used) {
-                true => (other, (used, member)),
-                false => (member, (other_used, other)),
+            let (stays, (goes_by, goes)) = if is_put(other_used) {
+                (other, (used, member))
+            } else {
+                (member, (other_used, other))
             };
             let (what, advice) = match (goes_by, goes.place.is_empty()) {
                 (Use::Replaces, _) => (

@@ -164,9 +164,10 @@ impl SetCases {
             Ok(Prospect::Seen(Outlook::Change(change))) => {
                 let work = change.work.resource();
                 let replaces = work.is_some_and(takes_away) && put.options.on_shared.refuses();
-                let target = match replaces {
-                    true => reference.and_then(Reference::target),
-                    false => work.and_then(ResourceWork::target),
+                let target = if replaces {
+                    reference.and_then(Reference::target)
+                } else {
+                    work.and_then(ResourceWork::target)
                 };
                 let own = change.work.group_id();
                 return self.seen_change(target, own, replaces).await;

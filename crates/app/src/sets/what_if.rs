@@ -572,13 +572,12 @@ impl<'a> Foreseen<'a> {
             change.unknown = unknown_pointers(&Value::Object(after.clone()));
         }
         // What it would become is not known, and AWS does not assign it.
-        let planned = match self.uses_unread(member) {
-            true => {
-                let message = "A value that it refers to could not be read, or there is none, so it is not known what it would become.";
-                change.kind = ChangeKind::Unsupported(message.to_owned());
-                None
-            }
-            false => planned,
+        let planned = if self.uses_unread(member) {
+            let message = "A value that it refers to could not be read, or there is none, so it is not known what it would become.";
+            change.kind = ChangeKind::Unsupported(message.to_owned());
+            None
+        } else {
+            planned
         };
         if let Some(error) = error {
             self.details.insert(index, placed(&member.target(), error));
@@ -691,9 +690,10 @@ fn undecided(
     let (why, error) = match Obstacle::of(refused)? {
         Obstacle::Refused(failure) => (failure.message.clone(), Some(failure)),
         Obstacle::Busy(operation) => {
-            let which = match caller.reads_operation(&operation) {
-                true => format!("Operation {}", operation.header.id),
-                false => "Another operation".to_owned(),
+            let which = if caller.reads_operation(&operation) {
+                format!("Operation {}", operation.header.id)
+            } else {
+                "Another operation".to_owned()
             };
             let why = format!("{which} works on it. Ask again when that has ended.");
             (why, None)

@@ -85,9 +85,10 @@ impl Apply {
         match status["status"].as_str() {
             Some("Succeeded") => {
                 show_outputs(&status["properties"]["outputs"], output)?;
-                Ok(match self.detailed_exitcode && has_changed(&status) {
-                    true => Outcome::Changes,
-                    false => Outcome::Done,
+                Ok(if self.detailed_exitcode && has_changed(&status) {
+                    Outcome::Changes
+                } else {
+                    Outcome::Done
                 })
             }
             _ => Err(advised(client.refusal(&status["error"]), None).into()),

@@ -92,10 +92,10 @@ async fn delete(
         (false, None) => id.to_string(),
     };
     let reply = client.delete(&path).await;
-    let reply = match id.is_group() {
-        // No plan deletes a group.
-        true => reply?,
-        false => reply.map_err(advised)?,
+    let reply = if id.is_group() {
+        reply?
+    } else {
+        reply.map_err(advised)?
     };
     let Some(polling) = Polling::of(&reply) else {
         return Ok(match reply.status {
@@ -112,9 +112,10 @@ async fn delete(
         Some("Succeeded") => {
             let warnings = &status["properties"]["warnings"];
             output::warn(&id::short(&id.to_string()), warnings);
-            Ok(match is_given_up(warnings) && !id.is_group() {
-                true => FORGOTTEN,
-                false => "deleted",
+            Ok(if is_given_up(warnings) && !id.is_group() {
+                FORGOTTEN
+            } else {
+                "deleted"
             })
         }
         _ => Err(client.refusal(&status["error"]).into()),

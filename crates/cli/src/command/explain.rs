@@ -39,12 +39,13 @@ struct Subject {
 
 impl Subject {
     fn parse(text: &str) -> Result<Self, String> {
-        let (name, path) = match text.contains("::") {
-            true => text.split_once('/').unwrap_or((text, "")),
-            false => match text.match_indices('/').nth(1) {
+        let (name, path) = if text.contains("::") {
+            text.split_once('/').unwrap_or((text, ""))
+        } else {
+            match text.match_indices('/').nth(1) {
                 Some((at, _)) => (&text[..at], &text[at + 1..]),
                 None => (text, ""),
-            },
+            }
         };
         let type_name = TypeName::parse(name).map_err(|error| error.to_string())?;
         let names = path.split('/').filter(|name| !matches!(*name, "" | "*"));
@@ -71,9 +72,10 @@ impl Explain {
             }
         };
         narrow(&mut told, path, built_in.as_deref())?;
-        match self.output.is_json() {
-            true => output::print_json(&told)?,
-            false => output::print(&rendered(&told, path))?,
+        if self.output.is_json() {
+            output::print_json(&told)?
+        } else {
+            output::print(&rendered(&told, path))?
         }
         Ok(Outcome::Done)
     }

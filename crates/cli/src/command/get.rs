@@ -40,9 +40,10 @@ impl Get {
                 Value::Array(client.list(&path).await?)
             }
         };
-        match self.output.is_json() {
-            true => output::print_json(&found)?,
-            false => output::print(&rendered(&found))?,
+        if self.output.is_json() {
+            output::print_json(&found)?
+        } else {
+            output::print(&rendered(&found))?
         }
         Ok(Outcome::Done)
     }
@@ -55,9 +56,10 @@ async fn one_or_list(id: &str, is_group: bool, client: &Client) -> anyhow::Resul
         return Ok(Value::Array(client.list(&path).await?));
     }
     let found = client.get(id).await?.body;
-    match found["value"].is_array() {
-        true => Ok(Value::Array(client.list_from(found).await?)),
-        false => Ok(found),
+    if found["value"].is_array() {
+        Ok(Value::Array(client.list_from(found).await?))
+    } else {
+        Ok(found)
     }
 }
 
@@ -72,28 +74,29 @@ pub(super) fn rendered(found: &Value) -> String {
     let row = |item: &Value| {
         let kind = text(&item["type"]);
         let kind = kind.trim_end_matches(":reference").to_owned();
-        match are_references {
-            true => vec![
+        if are_references {
+            vec![
                 text(&item["name"]),
                 kind,
                 text(&item["mapsTo"]["primaryIdentifier"]),
                 text(&item["provisioningState"]),
-                match item["ownedResource"] == true {
-                    true => "yes".to_owned(),
-                    false => "no".to_owned(),
+                if item["ownedResource"] == true {
+                    "yes".to_owned()
+                } else {
+                    "no".to_owned()
                 },
-            ],
-            false => {
-                let id = text(&item["id"]);
-                let name = item["name"].as_str();
-                vec![name.unwrap_or_else(|| id::last(&id)).to_owned(), kind, id]
-            }
+            ]
+        } else {
+            let id = text(&item["id"]);
+            let name = item["name"].as_str();
+            vec![name.unwrap_or_else(|| id::last(&id)).to_owned(), kind, id]
         }
     };
     let rows: Vec<Vec<String>> = items.iter().map(row).collect();
-    match are_references {
-        true => table(&["NAME", "TYPE", "IDENTIFIER", "STATE", "OWNED"], &rows),
-        false => table(&["NAME", "TYPE", "ID"], &rows),
+    if are_references {
+        table(&["NAME", "TYPE", "IDENTIFIER", "STATE", "OWNED"], &rows)
+    } else {
+        table(&["NAME", "TYPE", "ID"], &rows)
     }
 }
 

@@ -64,9 +64,10 @@ impl Import {
                 client.get(&reference).await?.body
             }
         };
-        match self.output.is_json() {
-            true => output::print_json(&imported)?,
-            false => output::print(&rendered(&imported))?,
+        if self.output.is_json() {
+            output::print_json(&imported)?
+        } else {
+            output::print(&rendered(&imported))?
         }
         let warnings = imported["warnings"].as_array().into_iter().flatten();
         for warning in warnings.filter_map(|warning| warning["message"].as_str()) {

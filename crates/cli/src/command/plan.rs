@@ -12,9 +12,10 @@ impl FromStr for PlanId {
 
     fn from_str(text: &str) -> Result<Self, &'static str> {
         let is_part = |byte: u8| byte.is_ascii_hexdigit() || byte == b'-';
-        match !text.is_empty() && text.bytes().all(is_part) {
-            true => Ok(Self(text.to_owned())),
-            false => Err("expected the UUID of a plan"),
+        if !text.is_empty() && text.bytes().all(is_part) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err("expected the UUID of a plan")
         }
     }
 }

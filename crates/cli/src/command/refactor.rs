@@ -127,9 +127,10 @@ impl Refactor {
 
     fn output(&self) -> Output {
         Output {
-            format: match self.json {
-                true => Format::Json,
-                false => Format::Text,
+            format: if self.json {
+                Format::Json
+            } else {
+                Format::Text
             },
         }
     }
@@ -190,17 +191,14 @@ impl Refactor {
             _ => None,
         };
         let outcome = self.moved(&plan.body.found);
-        let reply = match deploy {
-            true => {
-                body.insert("mode".to_owned(), Value::from("apply"));
-                body.insert("fingerprint".to_owned(), plan.body.fingerprint.into());
-                client.post(&path, &Value::Object(body)).await
-            }
-            false => {
-                let apply = format!("{}/:apply", plan.body.id);
-                let seen = json!({"fingerprint": plan.body.fingerprint});
-                client.post(&apply, &seen).await
-            }
+        let reply = if deploy {
+            body.insert("mode".to_owned(), Value::from("apply"));
+            body.insert("fingerprint".to_owned(), plan.body.fingerprint.into());
+            client.post(&path, &Value::Object(body)).await
+        } else {
+            let apply = format!("{}/:apply", plan.body.id);
+            let seen = json!({"fingerprint": plan.body.fingerprint});
+            client.post(&apply, &seen).await
         };
         let reply = match (reply, &written) {
             (Ok(reply), _) => reply,
@@ -319,13 +317,14 @@ impl Refactor {
 
     async fn take_back(&self, name: &str, client: &Client) -> anyhow::Result<Outcome> {
         let output = self.output();
-        let path = match name.starts_with('/') {
-            true => name.to_owned(),
-            false => format!(
+        let path = if name.starts_with('/') {
+            name.to_owned()
+        } else {
+            format!(
                 "/planes/radius/{}/providers/System.Resources/refactors/{}",
                 id::segment(self.base().0),
                 id::segment(name)
-            ),
+            )
         };
         let record = Record::read(client.get(&path).await?.body)?;
         output::show(output, |paper| shown::back(paper, &record.body.found))?;
@@ -353,9 +352,10 @@ impl Refactor {
 
     /// Returns what came of what was done, as the exit status tells it.
     fn moved(&self, plan: &RefactorFindings) -> Outcome {
-        match self.detailed_exitcode && !plan.moves.is_empty() {
-            true => Outcome::Changes,
-            false => Outcome::Done,
+        if self.detailed_exitcode && !plan.moves.is_empty() {
+            Outcome::Changes
+        } else {
+            Outcome::Done
         }
     }
 

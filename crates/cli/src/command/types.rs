@@ -41,12 +41,11 @@ impl Types {
             .into_iter()
             .filter(|name| is_meant(name, self.word.as_deref()))
             .collect();
-        match self.output.is_json() {
-            true => output::print_json(&json!(found))?,
-            false => {
-                let lines = found.iter().map(|name| format!("{name}\n"));
-                output::print(&lines.collect::<String>())?;
-            }
+        if self.output.is_json() {
+            output::print_json(&json!(found))?
+        } else {
+            let lines = found.iter().map(|name| format!("{name}\n"));
+            output::print(&lines.collect::<String>())?;
         }
         Ok(Outcome::Done)
     }

@@ -28,9 +28,10 @@ pub struct Watch {
 impl Watch {
     pub(super) async fn run(self) -> anyhow::Result<Outcome> {
         let client = self.server.client()?;
-        let path = match self.operation.contains('/') {
-            true => self.operation.clone(),
-            false => format!("{OPERATIONS}/{}", self.operation),
+        let path = if self.operation.contains('/') {
+            self.operation.clone()
+        } else {
+            format!("{OPERATIONS}/{}", self.operation)
         };
         if !path.contains("/operationStatuses/") {
             bail!("{path} is not the status of an operation, which has /operationStatuses/ in it");

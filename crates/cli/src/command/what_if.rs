@@ -25,9 +25,10 @@ impl WhatIf {
         let client = self.server.client()?;
         let set = self.declared.set()?;
         let preview = Preview::of(&set, &self.declared.group, &client).await?;
-        match self.output.is_json() {
-            true => output::print_json(&preview.reply)?,
-            false => preview.show(self.output)?,
+        if self.output.is_json() {
+            output::print_json(&preview.reply)?
+        } else {
+            preview.show(self.output)?
         }
         let summary = preview.summary();
         if let Some(refusal) = preview.error {

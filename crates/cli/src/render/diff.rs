@@ -213,9 +213,10 @@ fn common(before: &[Value], after: &[Value]) -> Vec<(usize, usize)> {
     let mut lengths = vec![vec![0_usize; new.len() + 1]; old.len() + 1];
     for i in (0..old.len()).rev() {
         for j in (0..new.len()).rev() {
-            lengths[i][j] = match old[i] == new[j] {
-                true => lengths[i + 1][j + 1] + 1,
-                false => lengths[i + 1][j].max(lengths[i][j + 1]),
+            lengths[i][j] = if old[i] == new[j] {
+                lengths[i + 1][j + 1] + 1
+            } else {
+                lengths[i + 1][j].max(lengths[i][j + 1])
             };
         }
     }
@@ -298,8 +299,9 @@ fn inline(value: &Value) -> String {
 /// The label of a member, quoted unless its name is plain.
 fn label(name: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "_-.".contains(letter);
-    match !name.is_empty() && name.chars().all(is_plain) {
-        true => format!("{name}: "),
-        false => format!("{}: ", Value::from(name)),
+    if !name.is_empty() && name.chars().all(is_plain) {
+        format!("{name}: ")
+    } else {
+        format!("{}: ", Value::from(name))
     }
 }

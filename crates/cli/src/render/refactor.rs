@@ -152,9 +152,10 @@ fn environment(scope: Option<&str>) -> String {
 /// Shows moves as a table.
 fn moves<W: Write>(paper: &mut Paper<W>, moves: &[&MoveBody], is_back: bool) -> io::Result<()> {
     let row = |it: &&MoveBody| {
-        let (old, new) = match is_back {
-            false => (&it.from, &it.to),
-            true => (&it.to, &it.from),
+        let (old, new) = if is_back {
+            (&it.to, &it.from)
+        } else {
+            (&it.from, &it.to)
         };
         vec![type_of(it), alias(old), alias(new)]
     };

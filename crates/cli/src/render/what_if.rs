@@ -99,11 +99,12 @@ impl<'c> Verdict<'c> {
             Some("Delete") => Self::Delete,
             Some("Move") => Self::Move,
             Some("NoChange") => {
-                match strings(&change["unknown"]).next().is_some()
+                if strings(&change["unknown"]).next().is_some()
                     || strings(&change["withheld"]).next().is_some()
                 {
-                    true => Self::Open,
-                    false => Self::Nothing,
+                    Self::Open
+                } else {
+                    Self::Nothing
                 }
             }
             Some("Ignore") => Self::Ignored,
@@ -141,9 +142,10 @@ pub(crate) fn show<W: Write>(changes: &[Value], paper: &mut Paper<W>) -> io::Res
         let warnings = change["warnings"].as_array().into_iter().flatten();
         for warning in warnings {
             let message = text(&warning["message"]);
-            let about = match is_told {
-                true => message.to_owned(),
-                false => format!("{}: {message}", title(change)),
+            let about = if is_told {
+                message.to_owned()
+            } else {
+                format!("{}: {message}", title(change))
             };
             paper.blank()?;
             let style = Mark::Change.style().bold();

@@ -221,9 +221,10 @@ impl Scope {
     /// Returns the key of where the resources of a type are: that of the account and region, or of the account alone if they are the
     /// same in every region.
     pub fn place_of(&self, type_name: &TypeName) -> String {
-        match type_name.is_global() {
-            true => format!("{}/{PLACE}", self.account.to_ascii_lowercase()),
-            false => self.key(),
+        if type_name.is_global() {
+            format!("{}/{PLACE}", self.account.to_ascii_lowercase())
+        } else {
+            self.key()
         }
     }
 
@@ -231,9 +232,10 @@ impl Scope {
     /// their types or regions are others.
     pub fn place_of_name(&self, type_name: &TypeName) -> String {
         let is_it = |other: &&str| other.eq_ignore_ascii_case(type_name.as_str());
-        let place = match NAMED_ONCE.iter().any(is_it) {
-            true => format!("{}/{PLACE}", self.account.to_ascii_lowercase()),
-            false => self.place_of(type_name),
+        let place = if NAMED_ONCE.iter().any(is_it) {
+            format!("{}/{PLACE}", self.account.to_ascii_lowercase())
+        } else {
+            self.place_of(type_name)
         };
         let mut same = SAME_RESOURCES.iter();
         let first = same.find(|types| types.iter().any(is_it));

@@ -19,9 +19,10 @@ pub fn readable(text: &str) -> Cow<'_, str> {
     }
     let mut readable = String::with_capacity(text.len());
     for letter in text.chars() {
-        match is_misleading(letter) {
-            true => readable.extend(letter.escape_unicode()),
-            false => readable.push(letter),
+        if is_misleading(letter) {
+            readable.extend(letter.escape_unicode())
+        } else {
+            readable.push(letter)
         }
     }
     Cow::Owned(readable)

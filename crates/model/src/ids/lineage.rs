@@ -32,9 +32,10 @@ impl Lineage {
     /// Returns the lineage of a reference that `operation` first claims at `id`. `is_taken` says whether one that was moved
     /// away has that of the alias.
     pub fn claimed(id: &ReferenceId, is_taken: bool, operation: OperationId) -> Self {
-        match is_taken {
-            true => Self::drawn(id, operation),
-            false => Self::of(id),
+        if is_taken {
+            Self::drawn(id, operation)
+        } else {
+            Self::of(id)
         }
     }
 

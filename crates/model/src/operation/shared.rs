@@ -15,10 +15,7 @@ impl ResourceWork {
         let own = self.reference.as_ref().map(|own| own.group.key());
         let owner = match &self.heir {
             Some(heir) => {
-                let heir = match own == Some(heir.group.key()) {
-                    true => heir.to_string(),
-                    false => "one of them, in another resource group,".to_owned(),
-                };
+                let heir = if own == Some(heir.group.key()) { heir.to_string() } else { "one of them, in another resource group,".to_owned() };
                 format!(
                     "From now on {heir} owns it, unless an operation works on that then, or its group is being deleted: then nobody does."
                 )
@@ -67,11 +64,10 @@ pub fn shared_elsewhere(
         .collect();
     let more = named.len().saturating_sub(NAMED_MAX) + hidden.len();
     if more > 0 {
-        let message = match named.is_empty() {
-            true => {
-                format!("{more} references of other resource groups stand for the resource too")
-            }
-            false => format!("{more} more references stand for the resource too"),
+        let message = if named.is_empty() {
+            format!("{more} references of other resource groups stand for the resource too")
+        } else {
+            format!("{more} more references stand for the resource too")
         };
         details.push(Detail {
             code: CODE.to_owned(),

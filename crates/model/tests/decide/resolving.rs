@@ -62,9 +62,10 @@ fn an_import_takes_what_the_create_has_made() {
             bears_mark,
             ..operation(Kind::Import)
         };
-        let ownership = match bears_mark {
-            true => Ownership::Ours,
-            false => Ownership::Unmarked,
+        let ownership = if bears_mark {
+            Ownership::Ours
+        } else {
+            Ownership::Unmarked
         };
         let found = marked(ownership, PlanOutcome::Nothing);
         let Next::Finish(finish) = decide(&import, found, START, chance(9)).next else {

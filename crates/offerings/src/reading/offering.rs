@@ -146,10 +146,12 @@ impl File<'_> {
         let is_complete = wide.len() == known.len();
         let all: Vec<(Parameters, Parameters)> = plans
             .iter()
-            .map(|plan| match is_complete {
-                true => plans::parameters(plan, &wide, &self.patterns, problems),
-                // What is wrong with a parameter is told once.
-                false => (Parameters::default(), Parameters::default()),
+            .map(|plan| {
+                if is_complete {
+                    plans::parameters(plan, &wide, &self.patterns, problems)
+                } else {
+                    (Parameters::default(), Parameters::default())
+                }
             })
             .collect();
         let (instance, of_bound): (Vec<_>, Vec<_>) = all.into_iter().unzip();

@@ -119,9 +119,10 @@ impl Flattening<'_> {
     fn schema(&mut self, schema: &Value, cursor: Cursor<'_>, depth: usize) -> Option<Value> {
         self.take(2)?;
         if let Value::Bool(accepts) = schema {
-            return Some(match accepts {
-                true => json!({}),
-                false => json!({"not": {}}),
+            return Some(if *accepts {
+                json!({})
+            } else {
+                json!({"not": {}})
             });
         }
         let Some(members) = subschema::resolve(self.document, schema) else {

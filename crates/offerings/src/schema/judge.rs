@@ -131,12 +131,13 @@ struct PatternKeyword {
 
 impl<'i> Keyword<'i> for PatternKeyword {
     fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
-        match self.is_valid(instance) {
-            true => Ok(()),
-            false => Err(ValidationError::custom(format!(
+        if self.is_valid(instance) {
+            Ok(())
+        } else {
+            Err(ValidationError::custom(format!(
                 "must match the pattern `{}`",
                 excerpt(&self.pattern)
-            ))),
+            )))
         }
     }
 
@@ -247,9 +248,10 @@ fn describe(error: &ValidationError<'_>, above: &str) -> Vec<Objection> {
                     .collect::<Vec<_>>()
             });
             let least = described.min_by_key(Vec::len).unwrap_or_default();
-            match least.is_empty() {
-                true => one("fits none of the alternatives".to_owned()),
-                false => least,
+            if least.is_empty() {
+                one("fits none of the alternatives".to_owned())
+            } else {
+                least
             }
         }
         Kind::OneOfMultipleValid { .. } => {

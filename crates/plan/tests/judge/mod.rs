@@ -78,15 +78,17 @@ impl<'v> Case<'v> {
                 .iter()
                 .filter_map(Value::as_str)
                 .collect();
-            return match plan.replace_paths == paths {
-                true => Ok(()),
-                false => Err(format!("replaces {:?}, not {paths:?}", plan.replace_paths)),
+            return if plan.replace_paths == paths {
+                Ok(())
+            } else {
+                Err(format!("replaces {:?}, not {paths:?}", plan.replace_paths))
             };
         }
         if plan.action != Action::Update {
-            return match plan.patch.0.is_empty() {
-                true => Ok(()),
-                false => Err("a patch that is not to be sent".to_owned()),
+            return if plan.patch.0.is_empty() {
+                Ok(())
+            } else {
+                Err("a patch that is not to be sent".to_owned())
             };
         }
         self.judge_patch(&plan)

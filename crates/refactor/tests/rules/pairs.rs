@@ -669,9 +669,12 @@ fn named_after_each_other(count: usize, is_changed: fn(usize) -> bool) -> Refact
             attributes,
         )
     };
-    let alias = |index: usize| match is_changed(index) {
-        true => format!("old{index}"),
-        false => format!("new{index}"),
+    let alias = |index: usize| {
+        if is_changed(index) {
+            format!("old{index}")
+        } else {
+            format!("new{index}")
+        }
     };
     let declared_at = |index: usize| {
         let delay = if is_changed(index) { 2 } else { 1 };

@@ -158,9 +158,10 @@ impl Trie {
                 continue;
             }
             let named = routes.iter().filter_map(|one| one.named.get(name));
-            let next: Vec<&Routes> = match self.nodes.len() < MAX_NODES {
-                true => named.chain(any.iter().copied()).collect(),
-                false => named.collect(),
+            let next: Vec<&Routes> = if self.nodes.len() < MAX_NODES {
+                named.chain(any.iter().copied()).collect()
+            } else {
+                named.collect()
             };
             let next = self.insert(&next);
             below = below | self.reach(next);

@@ -166,9 +166,10 @@ fn take_apart(sequence: Vec<Expr>, bounds: &mut Bounds<'_>) -> Option<Linear> {
         LookAround::LookAhead | LookAround::LookBehind => condition,
         LookAround::LookAheadNeg | LookAround::LookBehindNeg => Linear::Not(Box::new(condition)),
     };
-    let rest = match starts(&sequence) {
-        true => [vec![Expr::Assertion(Assertion::StartText)], rest].concat(),
-        false => rest,
+    let rest = if starts(&sequence) {
+        [vec![Expr::Assertion(Assertion::StartText)], rest].concat()
+    } else {
+        rest
     };
     Some(Linear::All(vec![condition, take_apart(rest, bounds)?]))
 }

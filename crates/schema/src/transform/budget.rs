@@ -155,9 +155,10 @@ fn guard_call(
     for (index, argument) in (first..).zip(&mut *args) {
         // With a number in the place of the text that is inserted, too, it takes what the expression is at.
         let is_text = name == "replace" && index == 2;
-        match inserts && index > 0 {
-            true => insert(argument, is_text)?,
-            false => spend(argument, factor),
+        if inserts && index > 0 {
+            insert(argument, is_text)?
+        } else {
+            spend(argument, factor)
         }
     }
     Ok(true)

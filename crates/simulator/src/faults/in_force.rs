@@ -130,9 +130,10 @@ impl Faults {
         chance: f64,
         hides: impl Fn(&Lag) -> bool,
     ) -> Option<Lag> {
-        let read = match call.action == Action::ListResources {
-            true => Read::List,
-            false => Read::Get,
+        let read = if call.action == Action::ListResources {
+            Read::List
+        } else {
+            Read::Get
         };
         self.first(call, entropy, |armed| {
             lag_of(&armed.fault, read, chance).filter(|lag| hides(lag))

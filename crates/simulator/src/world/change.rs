@@ -107,9 +107,10 @@ impl Change {
 
     /// Returns the status at an earlier time, to a list that lags: what has ended since was in progress.
     pub(super) fn status_at(&self, at: Timestamp) -> OperationStatus {
-        match self.is_over() && self.event_time > at {
-            true => OperationStatus::InProgress,
-            false => self.status,
+        if self.is_over() && self.event_time > at {
+            OperationStatus::InProgress
+        } else {
+            self.status
         }
     }
 
@@ -176,9 +177,10 @@ impl Change {
             self.resource = Some(resource.clone());
             let key = (self.resource_type.name().to_owned(), resource);
             let is_revised = self.resource_type.schema.makes_revisions();
-            let is_taken = match is_revised {
-                true => resources.is_locked(&key),
-                false => resources.is_taken(&key),
+            let is_taken = if is_revised {
+                resources.is_locked(&key)
+            } else {
+                resources.is_taken(&key)
             };
             if is_taken {
                 // Some handlers name what is in the way, some do not.
@@ -303,9 +305,10 @@ impl Change {
                 {
                     return Err(HandlerFailure::in_use(&key, user));
                 }
-                return match resources.remove(&key, at, entropy) {
-                    true => Ok(None),
-                    false => Err(HandlerFailure::not_found(&key)),
+                return if resources.remove(&key, at, entropy) {
+                    Ok(None)
+                } else {
+                    Err(HandlerFailure::not_found(&key))
                 };
             }
         };

@@ -155,9 +155,10 @@ fn assigned_block(association: &str) -> String {
     let identifier = association.split('|').next().unwrap_or_default();
     let digits = identifier.rsplit('-').next().unwrap_or_default();
     let at = |from: usize| digits.get(from..from + 4).unwrap_or("0000");
-    let length = match identifier.starts_with("subnet-") {
-        true => 64,
-        false => 56,
+    let length = if identifier.starts_with("subnet-") {
+        64
+    } else {
+        56
     };
     format!("2600:1f14:{}:{}00::/{length}", at(0), &at(4)[..2])
 }

@@ -234,9 +234,10 @@ fn is_changed(path: &[Segment], before: &Value, after: &Value) -> bool {
         .any(|(place, _)| place.len() > path.len())
         || path.contains(&Segment::Any);
     let count = |model| values(path, model).len();
-    match count(before) == count(after) {
-        true => is_invented(path, before, after),
-        false => !is_in_array,
+    if count(before) == count(after) {
+        is_invented(path, before, after)
+    } else {
+        !is_in_array
     }
 }
 

@@ -97,9 +97,10 @@ impl World {
 
 /// Where the resources of a type are, as a caller sees them.
 pub(super) fn place(type_name: &str, caller: &Caller) -> Caller {
-    match global::is_global(type_name) {
-        true => everywhere(caller),
-        false => caller.clone(),
+    if global::is_global(type_name) {
+        everywhere(caller)
+    } else {
+        caller.clone()
     }
 }
 

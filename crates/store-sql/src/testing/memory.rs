@@ -14,9 +14,10 @@ const ROOM: u64 = 2 << 30;
 /// Makes a folder in memory, if there is room, since a database waits for the disk at each commit; elsewhere otherwise.
 pub(super) fn folder(prefix: &str) -> TempDir {
     let has_room = statvfs(MEMORY).is_ok_and(|all| all.f_bavail * all.f_frsize >= ROOM);
-    let folder = match has_room && Path::new(MEMORY).is_dir() {
-        true => TempDir::with_prefix_in(prefix, MEMORY),
-        false => TempDir::with_prefix(prefix),
+    let folder = if has_room && Path::new(MEMORY).is_dir() {
+        TempDir::with_prefix_in(prefix, MEMORY)
+    } else {
+        TempDir::with_prefix(prefix)
     };
     folder.unwrap()
 }

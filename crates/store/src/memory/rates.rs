@@ -23,9 +23,10 @@ impl Rates for Memory {
             0 => 0,
             _ => bucket.take(count),
         };
-        let given = match released < count {
-            true => 0,
-            false => ask.take(&mut bucket),
+        let given = if released < count {
+            0
+        } else {
+            ask.take(&mut bucket)
         };
         let turns = in_turn(&waiting, &mut bucket.served, &ask.weights, released);
         let due = bucket.release(released, now);

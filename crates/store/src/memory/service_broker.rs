@@ -178,12 +178,11 @@ impl Tables {
             Concerned::All => self.bindings_of(&order.instance),
             Concerned::None => Vec::new(),
         };
-        let left = match rules::may_leave_some(order, work) {
-            true => {
-                let left = self.references_of_instance(&work.group, &order.instance);
-                left.iter().map(|it| it.id.key()).collect()
-            }
-            false => BTreeSet::new(),
+        let left = if rules::may_leave_some(order, work) {
+            let left = self.references_of_instance(&work.group, &order.instance);
+            left.iter().map(|it| it.id.key()).collect()
+        } else {
+            BTreeSet::new()
         };
         let ended = rules::ended_order(operation, instance, bindings, &left);
         if let Some((instance, bindings)) = ended {

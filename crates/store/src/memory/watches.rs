@@ -92,9 +92,10 @@ impl Watches for Memory {
             let is_earlier = due_at < header.due_at;
             let may_wait = header.cancel_requested_at.is_none() && asks_by > header.due_at;
             if waits && header.due_at > now && (is_earlier || may_wait) {
-                header.due_at = match is_earlier {
-                    true => due_at,
-                    false => due_at.min(asks_by),
+                header.due_at = if is_earlier {
+                    due_at
+                } else {
+                    due_at.min(asks_by)
                 };
                 changed += 1;
             }

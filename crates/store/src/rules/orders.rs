@@ -75,12 +75,11 @@ fn refuse_strange(new: &PlaceOrder) -> Result<(), Error> {
             }
             NewWork::Resource(_) => false,
         });
-    match are_of_instance && is_carried_out {
-        true => Ok(()),
-        false => {
-            let message = "an order of an instance is about another one, or another group";
-            Err(Error::Corrupt(message.to_owned()))
-        }
+    if are_of_instance && is_carried_out {
+        Ok(())
+    } else {
+        let message = "an order of an instance is about another one, or another group";
+        Err(Error::Corrupt(message.to_owned()))
     }
 }
 
@@ -91,14 +90,16 @@ pub fn refuse_many_bindings(
 ) -> Result<(), Error> {
     let before = standing.len();
     for binding in changed {
-        match binding.is_gone() {
-            true => standing.remove(&binding.id.key()),
-            false => standing.insert(binding.id.key()),
+        if binding.is_gone() {
+            standing.remove(&binding.id.key())
+        } else {
+            standing.insert(binding.id.key())
         };
     }
-    match standing.len() > BINDINGS_MAX.max(before) {
-        true => Err(Error::TooManyBindings),
-        false => Ok(()),
+    if standing.len() > BINDINGS_MAX.max(before) {
+        Err(Error::TooManyBindings)
+    } else {
+        Ok(())
     }
 }
 
@@ -180,9 +181,10 @@ pub(super) fn with_tags<'a>(
     let mut tags = tags.clone();
     let others = others.into_iter();
     tags.extend(others.map(|(key, value)| (key.clone(), value.clone())));
-    match tags.len() > MAX_TAGS.max(before) {
-        true => Err(Error::TooManyTags),
-        false => Ok(tags),
+    if tags.len() > MAX_TAGS.max(before) {
+        Err(Error::TooManyTags)
+    } else {
+        Ok(tags)
     }
 }
 
@@ -240,9 +242,10 @@ fn left_of(binding: &ServiceBinding, work: &GroupWork, left: &BTreeSet<String>) 
     let own = own.filter(|it| it.alias.to_lowercase().starts_with(&prefix));
     let (mut has_some, mut lacks_some) = (false, false);
     for reference in own {
-        match left.contains(&reference.key()) {
-            true => has_some = true,
-            false => lacks_some = true,
+        if left.contains(&reference.key()) {
+            has_some = true
+        } else {
+            lacks_some = true
         }
     }
     match (has_some, lacks_some) {

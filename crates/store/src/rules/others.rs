@@ -47,10 +47,13 @@ pub fn judge_others(operation: &Operation, others: &Others) -> Result<(), Error>
         Some(work) if work.kind == Kind::Delete => refuse_shared(work, &others.references),
         // The step corrects a spelling, under which others stand for what it replaces; or others have come to stand for what a failed
         // create has left.
-        Some(work) if takes_away(work) => match others.references.is_empty() {
-            true => Ok(()),
-            false => Err(Error::Shared(others.references.clone())),
-        },
+        Some(work) if takes_away(work) => {
+            if others.references.is_empty() {
+                Ok(())
+            } else {
+                Err(Error::Shared(others.references.clone()))
+            }
+        }
         Some(_) | None => Ok(()),
     }
 }
@@ -71,9 +74,10 @@ pub fn takes_away(work: &ResourceWork) -> bool {
 /// Refuses the put that makes the reference `made` to what more references stand for than its declaration was compared with: each
 /// may undo what the other one declares.
 pub fn judge_second(made: &Made, others: &Others) -> Result<(), Error> {
-    match made.is_new && others.references.len() > made.compared_with {
-        true => Err(Error::PreconditionFailed),
-        false => Ok(()),
+    if made.is_new && others.references.len() > made.compared_with {
+        Err(Error::PreconditionFailed)
+    } else {
+        Ok(())
     }
 }
 
@@ -150,8 +154,9 @@ fn refuse_shared(work: &ResourceWork, others: &[ReferenceId]) -> Result<(), Erro
         WhenShared::Refuse | WhenShared::Forget => true,
     };
     let others: Vec<ReferenceId> = others.iter().filter(counts).cloned().collect();
-    match others.is_empty() {
-        true => Ok(()),
-        false => Err(Error::Shared(others)),
+    if others.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Shared(others))
     }
 }

@@ -36,9 +36,10 @@ pub fn judge_policy(policy: PlanPolicy, plan: Option<&KeptPlan>) -> Result<(), E
         (PlanPolicy::Optional, _) | (PlanPolicy::Required, Some(_)) => Ok(()),
         (_, None) => Err(Error::PlanRequired),
         (PlanPolicy::Approved | PlanPolicy::ApprovedByAnother, Some(plan)) => {
-            match is_approved(policy, plan) {
-                true => Ok(()),
-                false => Err(Error::ApprovalRequired),
+            if is_approved(policy, plan) {
+                Ok(())
+            } else {
+                Err(Error::ApprovalRequired)
             }
         }
     }
@@ -66,9 +67,10 @@ pub fn judge_policy_elsewhere(policy: PlanPolicy, is_planned: bool) -> Result<()
 
 /// Refuses to forget a reference of a group with a policy, which protects what the reference stands for.
 pub fn judge_forgetting(policy: PlanPolicy, keeps_plan_policy: bool) -> Result<(), Error> {
-    match keeps_plan_policy && !policy.is_optional() {
-        true => Err(Error::PolicyLowered),
-        false => Ok(()),
+    if keeps_plan_policy && !policy.is_optional() {
+        Err(Error::PolicyLowered)
+    } else {
+        Ok(())
     }
 }
 

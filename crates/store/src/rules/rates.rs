@@ -24,13 +24,12 @@ pub fn in_turn<T: Clone>(
     {
         let members = left.get_mut(group);
         turns.extend(members.and_then(Iterator::next).cloned());
-        match served.group == group {
-            true => served.count = served.count.saturating_add(1),
-            false => {
-                *served = Served {
-                    group: group.to_owned(),
-                    count: 1,
-                }
+        if served.group == group {
+            served.count = served.count.saturating_add(1)
+        } else {
+            *served = Served {
+                group: group.to_owned(),
+                count: 1,
             }
         }
         if left.get(group).is_none_or(|members| members.len() == 0) {

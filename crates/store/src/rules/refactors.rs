@@ -18,9 +18,10 @@ use crate::{
 
 /// Returns why the recorded status of a refactor does not permit that it is `applied`, or undone.
 pub fn refuse_status(recorded: &Refactor, permitted: RefactorStatus) -> Result<(), Error> {
-    match recorded.status == permitted {
-        true => Ok(()),
-        false => Err(Error::RefactorStatus(recorded.status)),
+    if recorded.status == permitted {
+        Ok(())
+    } else {
+        Err(Error::RefactorStatus(recorded.status))
     }
 }
 

@@ -12,18 +12,20 @@ pub fn refuse_unjudged(
     current: Option<&RoleAssignment>,
     judged: Option<&RoleAssignment>,
 ) -> Result<(), Error> {
-    match current == judged {
-        true => Ok(()),
-        false => Err(Error::PreconditionFailed),
+    if current == judged {
+        Ok(())
+    } else {
+        Err(Error::PreconditionFailed)
     }
 }
 
 /// Returns [`Error::PreconditionFailed`] if a group is not there any more, but perhaps another one of its name, made at another
 /// time.
 pub fn refuse_gone(group: &ResourceGroup, created_at: Option<Timestamp>) -> Result<(), Error> {
-    match created_at == Some(group.created_at) {
-        true => Ok(()),
-        false => Err(Error::PreconditionFailed),
+    if created_at == Some(group.created_at) {
+        Ok(())
+    } else {
+        Err(Error::PreconditionFailed)
     }
 }
 

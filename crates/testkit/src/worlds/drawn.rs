@@ -45,9 +45,10 @@ impl Story {
 
 /// The clocks of processes agree, except for what it takes to ask the database for the time.
 fn ahead(draw: &Draw) -> i64 {
-    match draw.one_in(3) {
-        true => draw.below(1_001) as i64 - 500,
-        false => 0,
+    if draw.one_in(3) {
+        draw.below(1_001) as i64 - 500
+    } else {
+        0
     }
 }
 
@@ -99,9 +100,10 @@ impl<'a> Acts<'a> {
             has_sharing: draw.one_in(3),
         };
         // Most defects take few acts, and some take many.
-        let count = match draw.one_in(4) {
-            true => 10 + draw.below(21),
-            false => 3 + draw.below(8),
+        let count = if draw.one_in(4) {
+            10 + draw.below(21)
+        } else {
+            3 + draw.below(8)
         };
         (0..count).map(|_| acts.one()).collect()
     }
@@ -120,9 +122,10 @@ impl<'a> Acts<'a> {
                     referred: draw.one_in(2),
                     release: draw.one_in(4),
                 });
-                match draw.one_in(4) {
-                    true => asked,
-                    false => to_the_end(asked),
+                if draw.one_in(4) {
+                    asked
+                } else {
+                    to_the_end(asked)
                 }
             }
             0..60 if let Some(Theme::Offers) = self.theme => match draw.below(9) {
@@ -267,9 +270,10 @@ fn to_the_end(act: Act) -> Act {
 }
 
 fn subject(draw: &Draw) -> Subject {
-    match draw.one_in(5) {
-        true => Subject::LogGroup(draw.pick(&NAMES)),
-        false => Subject::Alias(draw.pick(&ALIASES)),
+    if draw.one_in(5) {
+        Subject::LogGroup(draw.pick(&NAMES))
+    } else {
+        Subject::Alias(draw.pick(&ALIASES))
     }
 }
 

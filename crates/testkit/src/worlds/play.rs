@@ -583,9 +583,10 @@ impl<'a> Play<'a> {
         let turns = processes.filter_map(|(running, ahead_ms)| {
             let turn = running.world.node.workers.engine.next_turn_at()?;
             let apart = Duration::from_millis(ahead_ms.unsigned_abs());
-            Some(match *ahead_ms > 0 {
-                true => turn.before(apart),
-                false => turn.after(apart),
+            Some(if *ahead_ms > 0 {
+                turn.before(apart)
+            } else {
+                turn.after(apart)
             })
         });
         turns.min()
@@ -819,9 +820,10 @@ impl<'a> Play<'a> {
                 on_alias(ASIDE, "put", body)
             }
             Wish::Replace { fifo, create_first } => {
-                let policy = match create_first {
-                    true => "createBeforeDelete",
-                    false => "deleteBeforeCreate",
+                let policy = if *create_first {
+                    "createBeforeDelete"
+                } else {
+                    "deleteBeforeCreate"
                 };
                 let properties = json!({"TopicName": REPLACED.mark, "FifoTopic": fifo});
                 let body = json!({"properties": properties, "replacementPolicy": policy});
@@ -948,17 +950,15 @@ fn renaming(aliases: &[&str], is_complete: bool, releases: bool) -> Asks {
 }
 
 fn mode(is_complete: bool) -> &'static str {
-    match is_complete {
-        true => "Complete",
-        false => "Incremental",
+    if is_complete {
+        "Complete"
+    } else {
+        "Incremental"
     }
 }
 
 fn on_shared(releases: bool) -> &'static str {
-    match releases {
-        true => "release",
-        false => "refuse",
-    }
+    if releases { "release" } else { "refuse" }
 }
 
 /// The declaration of a role.

@@ -65,9 +65,10 @@ fn without<T: Clone>(items: &[T], fails: impl Fn(&[T]) -> bool) -> Vec<T> {
         while at < left.len() {
             let end = (at + count).min(left.len());
             let fewer = [&left[..at], &left[end..]].concat();
-            match fails(&fewer) {
-                true => left = fewer,
-                false => at = end,
+            if fails(&fewer) {
+                left = fewer
+            } else {
+                at = end
             }
         }
         count /= 2;

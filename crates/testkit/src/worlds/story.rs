@@ -299,9 +299,12 @@ impl Story {
 
     /// The story as text, with a line for each act.
     pub fn text(&self) -> String {
-        let lines = |items: Vec<String>| match items.is_empty() {
-            true => "[]".to_owned(),
-            false => format!("[\n    {}\n  ]", items.join(",\n    ")),
+        let lines = |items: Vec<String>| {
+            if items.is_empty() {
+                "[]".to_owned()
+            } else {
+                format!("[\n    {}\n  ]", items.join(",\n    "))
+            }
         };
         let faults = self.faults.iter().map(json).collect();
         let acts = self.acts.iter().map(json).collect();

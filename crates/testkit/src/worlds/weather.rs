@@ -61,9 +61,10 @@ fn unsettled(draw: &Draw) -> Vec<Fault> {
     if draw.one_in(2) {
         let lag = fault(lag(draw, 1));
         // With a probability, what has been seen may be invisible again.
-        faults.push(match draw.one_in(2) {
-            true => lag.with_probability(0.7),
-            false => lag,
+        faults.push(if draw.one_in(2) {
+            lag.with_probability(0.7)
+        } else {
+            lag
         });
     }
     if draw.one_in(2) {

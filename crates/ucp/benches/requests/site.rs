@@ -178,9 +178,10 @@ async fn prepare(
         Kind::WhatIfByAlias,
     ];
     let aliases = by_alias.into_iter().map(most).max().unwrap_or_default();
-    let aliases = match kinds.contains_key(&Kind::WhatIfSet) {
-        true => aliases.max(SET),
-        false => aliases,
+    let aliases = if kinds.contains_key(&Kind::WhatIfSet) {
+        aliases.max(SET)
+    } else {
+        aliases
     };
     let puts = (0..aliases).map(|number| put_by_alias(server, number));
     make(server, puts.collect()).await;

@@ -126,8 +126,9 @@ fn reasons(violations: &[Violation], plan: &Plan) -> Vec<Objection> {
 /// The reasons in a failure.
 fn told(failure: Failure) -> Vec<Objection> {
     // Its details name only the properties; its message says what to do.
-    match failure.code == ErrorCode::RequiresReplacement.as_str() {
-        true => vec![Objection::whole(failure)],
-        false => Objection::of(failure),
+    if failure.code == ErrorCode::RequiresReplacement.as_str() {
+        vec![Objection::whole(failure)]
+    } else {
+        Objection::of(failure)
     }
 }

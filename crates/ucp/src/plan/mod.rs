@@ -96,10 +96,13 @@ fn show(arguments: &Plan, schemas: &Schemas) -> anyhow::Result<ExitCode> {
         Outcome::Create
         | Outcome::Update
         | Outcome::Replace(_)
-        | Outcome::NeedsReplacement { .. } => match arguments.detailed_exitcode {
-            true => ExitCode::from(2),
-            false => ExitCode::SUCCESS,
-        },
+        | Outcome::NeedsReplacement { .. } => {
+            if arguments.detailed_exitcode {
+                ExitCode::from(2)
+            } else {
+                ExitCode::SUCCESS
+            }
+        }
     })
 }
 

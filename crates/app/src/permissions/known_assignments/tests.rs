@@ -62,9 +62,10 @@ impl RoleAssignments for Counting {
         self.reads.fetch_add(1, Ordering::SeqCst);
         let listed = self.memory.list_role_assignments(plane, after, limit).await;
         tokio::task::yield_now().await;
-        match self.is_away.load(Ordering::SeqCst) {
-            true => Err(Error::Unavailable("away".into())),
-            false => listed,
+        if self.is_away.load(Ordering::SeqCst) {
+            Err(Error::Unavailable("away".into()))
+        } else {
+            listed
         }
     }
 

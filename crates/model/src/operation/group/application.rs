@@ -166,9 +166,10 @@ impl Application {
         let members = self.members.iter();
         members
             .map(|member| MemberStatus {
-                state: match member.is_unchanged {
-                    true => MemberState::Unchanged,
-                    false => MemberState::Waiting,
+                state: if member.is_unchanged {
+                    MemberState::Unchanged
+                } else {
+                    MemberState::Waiting
                 },
                 operation: None,
                 tries: 0,

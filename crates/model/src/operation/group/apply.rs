@@ -102,11 +102,10 @@ impl Unmade<'_> {
             (false, Some(_)) => format!("'{new}', which has its name, was not made"),
             (false, None) => format!("'{new}' was not made, and may be about this one"),
         };
-        let what_next = match self.is_of_order {
-            true => "If the offering calls the same resource otherwise now, call it as before",
-            false => {
-                "If that is its new alias, move the reference with :refactor, and apply the set again"
-            }
+        let what_next = if self.is_of_order {
+            "If the offering calls the same resource otherwise now, call it as before"
+        } else {
+            "If that is its new alias, move the reference with :refactor, and apply the set again"
         };
         let message = format!(
             "It was kept: {why}. {what_next}; if not, delete this one with a DELETE of its reference."
@@ -377,9 +376,10 @@ impl<'a> Step<'a> {
                 // As it was judged, so that the store refuses what has been made elsewhere or released meanwhile.
                 let judged = left.iter().enumerate().map(|(at, index)| {
                     let member = &application.members[*index];
-                    let goal = match forgotten.contains(&at) {
-                        true => ChildGoal::Forget,
-                        false => delete(&member.goal),
+                    let goal = if forgotten.contains(&at) {
+                        ChildGoal::Forget
+                    } else {
+                        delete(&member.goal)
                     };
                     (member.reference.key(), (member, goal))
                 });
@@ -533,9 +533,10 @@ impl<'a> Step<'a> {
 
     /// Returns whether outputs are read again after so many tries. Somebody waits for what only reads.
     fn reads_again(&self, tries: u32) -> bool {
-        let max = match self.application.members.is_empty() {
-            true => READS_ALONE_MAX,
-            false => READ_TRIES_MAX,
+        let max = if self.application.members.is_empty() {
+            READS_ALONE_MAX
+        } else {
+            READ_TRIES_MAX
         };
         let until = self
             .application
@@ -807,9 +808,10 @@ fn state_after(ended: &Ended, child: &Operation) -> MemberState {
         Ended::Succeeded => {
             let work = child.work.resource();
             let verdict = work.map(|work| work.verdict());
-            match verdict == Some(Verdict::NothingToDo) {
-                true => MemberState::Unchanged,
-                false => MemberState::Succeeded,
+            if verdict == Some(Verdict::NothingToDo) {
+                MemberState::Unchanged
+            } else {
+                MemberState::Succeeded
             }
         }
         Ended::Failed(failure) => MemberState::Failed(failure.clone()),

@@ -113,9 +113,10 @@ impl<'a> Members<'a> {
         );
         for (index, reference) in references.iter().enumerate() {
             // One that stays needs what it uses, whoever has declared that.
-            let named = match members.0[index].is_kept {
-                true => names.named_in(reference),
-                false => names.declared_in(reference),
+            let named = if members.0[index].is_kept {
+                names.named_in(reference)
+            } else {
+                names.declared_in(reference)
             };
             for other in named.into_iter().filter(|other| *other != index) {
                 members.put_after(other, index);

@@ -135,9 +135,10 @@ impl Moved {
             sightings: self.sightings,
             replacing: self.replacing,
             attempt: self.attempt,
-            refusals: match stays {
-                true => self.refusals,
-                false => BTreeMap::new(),
+            refusals: if stays {
+                self.refusals
+            } else {
+                BTreeMap::new()
             },
             retrying: self.retrying,
             searching: self.searching,

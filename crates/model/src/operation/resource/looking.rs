@@ -139,15 +139,15 @@ pub(super) fn after_lost_reply(
             if let Some(Replacing::NewFirst { old, is_named }) = &step.operation.replacing =>
         {
             let is_named = *is_named || step.operation.has_name;
-            match replacing::has_made(step, Some(&ownership), old, is_named) {
-                true => step
-                    .to(State::Observing(Action::Create))
-                    .then_read("it stands although the reply was lost"),
-                false => step.outcome_unknown(
+            if replacing::has_made(step, Some(&ownership), old, is_named) {
+                step.to(State::Observing(Action::Create))
+                    .then_read("it stands although the reply was lost")
+            } else {
+                step.outcome_unknown(
                     intent,
                     "The reply to the create was lost, and there is a resource of that name now.",
                     "it may be somebody else's",
-                ),
+                )
             }
         }
         (Action::Create, Presence::Present { ownership, .. })
@@ -210,9 +210,10 @@ pub(super) fn after_lost_reply(
         ) => {
             let operation = &marking::as_proven(step.operation, &ownership);
             let step = &Step { operation, ..*step };
-            match refuses_adoption(step) {
-                true => refuse_adoption(step),
-                false => follow(step, Some((live, digest)), plan),
+            if refuses_adoption(step) {
+                refuse_adoption(step)
+            } else {
+                follow(step, Some((live, digest)), plan)
             }
         }
         (Action::Update | Action::Delete, Presence::Present { live, digest, .. }) => {

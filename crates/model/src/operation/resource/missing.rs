@@ -77,9 +77,10 @@ pub(super) fn listed(step: &Step<'_>, listing: &Listing) -> Decision {
             sightings,
             ..step.to(state)
         };
-        match reads {
-            true => moved.then_read(reason),
-            false => moved.then_look(reason),
+        if reads {
+            moved.then_read(reason)
+        } else {
+            moved.then_look(reason)
         }
     };
     match listing {

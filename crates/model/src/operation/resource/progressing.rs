@@ -358,9 +358,10 @@ pub(super) fn go_on(step: &Step<'_>, retrying: Retrying, known: Option<Identifie
     Moved {
         named: step.operation.named || retrying.is_named,
         // Looks for another one say nothing about what is named now.
-        sightings: match is_another {
-            true => Sightings::default(),
-            false => step.sightings,
+        sightings: if is_another {
+            Sightings::default()
+        } else {
+            step.sightings
         },
         identifier,
         due_at: retrying.due_at(step),
@@ -489,9 +490,10 @@ fn next_poll(step: &Step<'_>, attempt: u32, retry_after: Option<Timestamp>) -> T
         | State::Adopting(_)
         | State::Ended(_) => Duration::ZERO,
     };
-    let forecast = match step.is_to_be_cancelled || operation.cancel_asked.is_some() {
-        true => Forecast::default(),
-        false => operation.forecast,
+    let forecast = if step.is_to_be_cancelled || operation.cancel_asked.is_some() {
+        Forecast::default()
+    } else {
+        operation.forecast
     };
     let own = forecast.until_next_poll(age, attempt, step.chance.jitter);
     let latest = step.now.after(LONGEST_ASKED);

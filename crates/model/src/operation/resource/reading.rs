@@ -99,11 +99,10 @@ fn unproven(step: &Step<'_>) -> Option<Failure> {
     if !step.operation.options.require_proof || dropped.is_empty() {
         return None;
     }
-    let rest = match replacing::is_beside_old(step) {
-        true => "Declare what AWS shows, or put again.",
-        false => {
-            "Everything else was changed. Put again to send it again, or declare what AWS shows."
-        }
+    let rest = if replacing::is_beside_old(step) {
+        "Declare what AWS shows, or put again."
+    } else {
+        "Everything else was changed. Put again to send it again, or declare what AWS shows."
     };
     let message = format!(
         "AWS reports that the change succeeded, but shows {} as before. {rest}",

@@ -180,9 +180,10 @@ pub(super) fn left(
     (old, is_named): (&Identifier, bool),
     setback: Setback,
 ) -> Decision {
-    match has_made(step, ownership, old, is_named || step.operation.has_name) {
-        true => undo(step, left, old, setback),
-        false => spared(step, left, old, setback),
+    if has_made(step, ownership, old, is_named || step.operation.has_name) {
+        undo(step, left, old, setback)
+    } else {
+        spared(step, left, old, setback)
     }
 }
 
@@ -231,9 +232,10 @@ pub(super) fn spare(step: &Step<'_>, presence: &Presence) -> Option<Decision> {
         Presence::Unreadable(_) => None,
         Presence::Absent | Presence::Unknown(_) => return None,
     };
-    match is_proven_by(ownership, is_proven) {
-        true => None,
-        false => Some(spared(step, left, old, setback.clone())),
+    if is_proven_by(ownership, is_proven) {
+        None
+    } else {
+        Some(spared(step, left, old, setback.clone()))
     }
 }
 

@@ -162,18 +162,17 @@ fn not_found(step: &Step<'_>, setback: &Setback, class: Class, left: Left) -> De
 
 /// Ends with the outcome of the create unknown, after it failed so.
 fn unknown(step: &Step<'_>, failure: Failure, reason: &'static str) -> Decision {
-    let failure = match failure.code == ErrorCode::OutcomeUnknown.as_str() {
-        true => failure,
-        false => {
-            let message = format!(
-                "AWS does not say what came of the create: {}: {} Find out in AWS whether there is such a {} before putting it again: another put may make a second one.",
-                failure.code,
-                as_sentence(&failure.message),
-                step.operation.type_name
-            );
-            Failure::new(ErrorCode::OutcomeUnknown, message)
-                .with_additional_info(failure.additional_info)
-        }
+    let failure = if failure.code == ErrorCode::OutcomeUnknown.as_str() {
+        failure
+    } else {
+        let message = format!(
+            "AWS does not say what came of the create: {}: {} Find out in AWS whether there is such a {} before putting it again: another put may make a second one.",
+            failure.code,
+            as_sentence(&failure.message),
+            step.operation.type_name
+        );
+        Failure::new(ErrorCode::OutcomeUnknown, message)
+            .with_additional_info(failure.additional_info)
     };
     step.create_unknown(failure, reason)
 }

@@ -70,9 +70,10 @@ impl Step<'_> {
             created: self.operation.created,
             named: self.operation.named,
             // Searches that found nothing say nothing of what is named later.
-            sightings: match self.operation.searching.is_some() && searching.is_none() {
-                true => Sightings::default(),
-                false => self.sightings,
+            sightings: if self.operation.searching.is_some() && searching.is_none() {
+                Sightings::default()
+            } else {
+                self.sightings
             },
             replacing: self.operation.replacing.clone(),
             attempt: 0,

@@ -415,9 +415,10 @@ impl ResourceWork {
         let bears_mark = ownership.is_ours();
         (is_respelled || bears_mark != self.bears_mark).then(|| Self {
             identifier: Some(identifier.clone()),
-            spelled: match is_respelled {
-                true => Some(known.clone()),
-                false => self.spelled.clone(),
+            spelled: if is_respelled {
+                Some(known.clone())
+            } else {
+                self.spelled.clone()
             },
             bears_mark,
             ..self.clone()
