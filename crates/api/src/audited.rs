@@ -14,9 +14,9 @@ use ucp_listen::Peer;
 use ucp_model::{CorrelationId, ErrorCode, Failure};
 
 use crate::action::{self, Effect, action};
+use crate::audit_notes::{CameOf, Noted, OneOfMany, RequestId};
 use crate::changed_paths::ChangedPaths;
 use crate::logged;
-use crate::noted::{CameOf, Noted, OneOfMany, RequestId};
 use crate::problem::Problem;
 use crate::state::Api;
 
@@ -191,7 +191,7 @@ impl Drop for Unanswered {
 }
 
 /// Adds the [`Asked`] to the extensions of a request.
-pub(crate) async fn asked(
+pub(crate) async fn identify(
     State(api): State<Arc<Api>>,
     mut request: Request,
     next: Next,
@@ -218,7 +218,7 @@ pub(crate) async fn asked(
 }
 
 /// Records what came of the request. What must be recorded and cannot is not answered.
-pub(crate) async fn recorded(request: Request, next: Next) -> Response {
+pub(crate) async fn record_outcome(request: Request, next: Next) -> Response {
     let Some(asked) = request.extensions().get::<Arc<Asked>>().cloned() else {
         return Problem::internal().into_response();
     };
@@ -247,7 +247,11 @@ pub(crate) async fn recorded(request: Request, next: Next) -> Response {
 }
 
 /// Notes who sends a request and what it asks for. Nothing is changed that could not be recorded.
-pub(crate) async fn noted(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response {
+pub(crate) async fn note_caller(
+    State(api): State<Arc<Api>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let extensions = request.extensions();
     let principal = extensions.get::<Arc<Principal>>();
     let Some(noted) = extensions.get::<Noted>() else {

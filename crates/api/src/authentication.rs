@@ -16,7 +16,7 @@ use ucp_listen::{ClientCertificate, OverTls, Peer};
 use ucp_model::{ErrorCode, Failure};
 use zeroize::Zeroizing;
 
-use crate::noted::{Noted, OneOfMany};
+use crate::audit_notes::{Noted, OneOfMany};
 use crate::problem::Problem;
 use crate::state::Api;
 
@@ -32,7 +32,7 @@ const INVALID: HeaderValue =
     HeaderValue::from_static(r#"Bearer realm="ucp", error="invalid_token""#);
 
 /// Adds the [`Principal`] to the extensions of the request and of the reply. The credentials are taken out of the request.
-pub(crate) async fn authenticated(
+pub(crate) async fn authenticate(
     State(api): State<Arc<Api>>,
     mut request: Request,
     next: Next,

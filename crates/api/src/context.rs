@@ -20,8 +20,8 @@ use ucp_app::{Caller, Recipient};
 use ucp_model::CorrelationId;
 use utoipa::{IntoParams, IntoResponses};
 
+use crate::audit_notes::{CameOf, Noted, RequestId};
 use crate::logged;
-use crate::noted::{CameOf, Noted, RequestId};
 use crate::origin::BaseUrl;
 use crate::polling_paths::PollingPaths;
 use crate::problem::{Problem, RefusalCode};

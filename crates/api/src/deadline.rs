@@ -13,7 +13,7 @@ use crate::problem::Problem;
 use crate::state::Api;
 
 /// Gives a request up that is not answered in time. If it changes something, it goes on, as if the client had disconnected.
-pub(crate) async fn kept(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response {
+pub(crate) async fn impose(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response {
     let asked = request.extensions().get::<Arc<Asked>>().cloned();
     let deadline = api.settings.deadline();
     if let Ok(response) = tokio::time::timeout(deadline, next.run(request)).await {

@@ -20,7 +20,7 @@ use crate::problem::Problem;
 /// Carries out a request that changes something even if its client hangs up meanwhile, or its time is over. It keeps its place
 /// among the requests of its client until it has ended, so a client that leaves cannot begin more of them than one that stays.
 /// So does what a thread of the pool does for any request.
-pub(crate) async fn to_the_end(mut request: Request, next: Next) -> Response {
+pub(crate) async fn detach(mut request: Request, next: Next) -> Response {
     let extensions = request.extensions();
     let Some(asked) = extensions.get::<Arc<Asked>>().cloned() else {
         return Problem::internal().into_response();

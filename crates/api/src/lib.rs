@@ -5,6 +5,7 @@
 //! handler makes one call to `ucp-app`.
 
 mod action;
+mod audit_notes;
 mod audit_query;
 mod audited;
 mod authentication;
@@ -27,7 +28,6 @@ mod limits;
 mod logged;
 mod measured;
 mod members;
-mod noted;
 mod origin;
 mod path;
 mod path_base;
@@ -118,8 +118,8 @@ pub fn routers(
     });
     let described = described::api()
         .route_layer(from_fn(query::without_plan))
-        .route_layer(from_fn_with_state(Arc::clone(&api), weighed::kept))
-        .route_layer(from_fn_with_state(Arc::clone(&api), rated::kept));
+        .route_layer(from_fn_with_state(Arc::clone(&api), weighed::weigh))
+        .route_layer(from_fn_with_state(Arc::clone(&api), rated::count));
     let docs = SwaggerUi::new("/docs").config(Config::from(DOCUMENT));
     let guarded = described
         .merge(
@@ -147,7 +147,7 @@ pub fn routers(
     // The fewer routes are merged into the many: each one that is merged is matched anew.
     let known = served(guarded.merge(probes), &api).layer(from_fn_with_state(
         Arc::clone(&api),
-        authentication::authenticated,
+        authentication::authenticate,
     ));
     Routers {
         api: answered(known, &api),
@@ -159,7 +159,7 @@ pub fn routers(
 /// Serves routes on the rewritten path.
 fn served(routes: Router<Arc<Api>>, api: &Arc<Api>) -> Router {
     let routes = routes
-        .layer(from_fn_with_state(Arc::clone(api), audited::noted))
+        .layer(from_fn_with_state(Arc::clone(api), audited::note_caller))
         .layer(from_fn(measured::matched));
     // Layers of a `Router` run after matching. As a fallback service, `routes` are matched again.
     Router::new().fallback_service(routes.with_state(Arc::clone(api)))
@@ -170,10 +170,10 @@ fn answered(served: Router, api: &Arc<Api>) -> Router {
     let api = Arc::clone(api);
     let answered = served
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(from_fn(audited::recorded))
-        .layer(from_fn(detached::to_the_end))
-        .layer(from_fn_with_state(Arc::clone(&api), deadline::kept))
-        .layer(from_fn_with_state(Arc::clone(&api), audited::asked))
+        .layer(from_fn(audited::record_outcome))
+        .layer(from_fn(detached::detach))
+        .layer(from_fn_with_state(Arc::clone(&api), deadline::impose))
+        .layer(from_fn_with_state(Arc::clone(&api), audited::identify))
         .layer(from_fn_with_state(Arc::clone(&api), canonical_path::answer))
         .layer(from_fn_with_state(Arc::clone(&api), measured::counted))
         .layer(from_fn_with_state(api, context::identify))

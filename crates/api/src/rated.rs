@@ -12,13 +12,13 @@ use ucp_model::{ErrorCode, Failure};
 use ucp_rates::{Counted, scope, seconds};
 
 use crate::action::Effect;
+use crate::audit_notes::Noted;
 use crate::context::RequestContext;
-use crate::noted::Noted;
 use crate::problem::Problem;
 use crate::state::Api;
 
 /// Refuses requests of a caller in a scope beyond the rate.
-pub(crate) async fn kept(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response {
+pub(crate) async fn count(State(api): State<Arc<Api>>, request: Request, next: Next) -> Response {
     let extensions = request.extensions();
     let effect = extensions.get::<Noted>().and_then(Noted::effect);
     let principal = extensions.get::<Arc<Principal>>();

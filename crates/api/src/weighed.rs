@@ -103,7 +103,7 @@ impl Weight {
 }
 
 /// Keeps what a request takes until its reply is taken.
-pub(crate) async fn kept(
+pub(crate) async fn weigh(
     State(api): State<Arc<Api>>,
     mut request: Request,
     next: Next,

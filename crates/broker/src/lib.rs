@@ -67,7 +67,7 @@ pub fn router(parts: Parts, settings: Settings) -> Router {
         .fallback(no_such_route)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(DefaultBodyLimit::max(BODY_MAX_BYTES))
-        .layer(from_fn_with_state(Arc::clone(&broker), rated::kept))
+        .layer(from_fn_with_state(Arc::clone(&broker), rated::count))
         .layer(from_fn(headers::judged))
         .layer(from_fn_with_state(
             Arc::clone(&broker),

@@ -16,7 +16,7 @@ use crate::platforms::PlatformAccount;
 use crate::problem::Problem;
 
 /// Refuses changes of a platform in its account and region beyond the rate. It reads nothing from AWS.
-pub(crate) async fn kept(
+pub(crate) async fn count(
     State(broker): State<Arc<Broker>>,
     Extension(account): Extension<Arc<PlatformAccount>>,
     mut request: Request,

@@ -8,7 +8,7 @@ use ucp_plan::{
 };
 use ucp_schema::ResourceSchema;
 
-use crate::kept::{ANOTHER_VALUE, digest, live_state_changed};
+use crate::plan_basis::{ANOTHER_VALUE, digest, live_state_changed};
 use crate::{LiveBasis, Mapping, PlanBasis, Planned, PlannedMember, PlannedStep, stale};
 
 const NOT_AS_PLANNED: &str = "AWS shows something else than what was planned.";

@@ -4,10 +4,10 @@
 //! [`ucp_model::operation::decide`].
 
 mod departure;
-mod kept;
 mod limits;
 mod listing;
 mod packed;
+mod plan_basis;
 mod planner;
 mod search;
 mod seen;
@@ -27,13 +27,13 @@ use ucp_plan::Desired;
 use ucp_schema::ResourceSchema;
 
 pub use departure::departure;
-pub use kept::{
-    LiveBasis, Mapping, PlanBasis, PlanContent, PlanRead, PlannedMember, PlannedStep,
-    planned_members, stale,
-};
 pub use limits::LIMITS;
 pub use listing::{Lister, list};
 pub use packed::{PLAN_MAX_BYTES, pack, unpack};
+pub use plan_basis::{
+    LiveBasis, Mapping, PlanBasis, PlanContent, PlanRead, PlannedMember, PlannedStep,
+    planned_members, stale,
+};
 pub use planner::{Planned, desired};
 pub use search::{Accounts, search};
 pub use seen::Seen;

@@ -10,8 +10,8 @@ use ucp_wire::ErrorResponse;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use crate::audit_notes::CameOf;
 use crate::context::RequestContext;
-use crate::noted::CameOf;
 use crate::path::{RadiusPlanePath, RoleAssignmentPath};
 use crate::precondition::{Conditions, Tagged};
 use crate::problem::Problem;

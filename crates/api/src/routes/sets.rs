@@ -10,9 +10,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::action::Effect;
+use crate::audit_notes::CameOf;
 use crate::context::{Preference, RequestContext, UnderWay};
 use crate::json::JsonObject;
-use crate::noted::CameOf;
 use crate::path::GroupPath;
 use crate::problem::Problem;
 use crate::rated;

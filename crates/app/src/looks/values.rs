@@ -11,7 +11,7 @@ use ucp_set::{Link, links, links_of, visit};
 
 use crate::in_flight::taken_by;
 use crate::plans::kept_plans::of_earlier_version;
-use crate::plans::plan_in_hand::{PlanInHand, is_same_declaration};
+use crate::plans::plan_to_apply::{PlanToApply, is_same_declaration};
 use crate::{Looks, Rejection, Room};
 
 /// How many members a request looks at at once.
@@ -139,7 +139,7 @@ impl Looks {
     }
 }
 
-impl PlanInHand {
+impl PlanToApply {
     /// Returns the first place of a declaration that refers to a value outside of the plan which is another one now than was
     /// planned. What was not read in time is not judged.
     pub(crate) fn first_changed(

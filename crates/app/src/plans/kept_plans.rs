@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 use crate::allowances::quotas::plan_units;
 use crate::changes::{ChangeKind, ResourceChange, WhatIf};
 use crate::in_flight::taken_by;
-use crate::plans::plan_in_hand::{DeclaredPlan, PlanInHand};
+use crate::plans::plan_to_apply::{DeclaredPlan, PlanToApply};
 use crate::plans::withholding::judge_shown;
 use crate::{Caller, PlanCases, Rejection};
 
@@ -216,11 +216,11 @@ impl PlanCases {
     }
 
     /// Returns a plan that a request is to carry out. It must not be over.
-    pub(crate) async fn plan_in_hand(
+    pub(crate) async fn plan_to_apply(
         &self,
         id: PlanId,
         caller: &Caller,
-    ) -> Result<PlanInHand, Rejection> {
+    ) -> Result<PlanToApply, Rejection> {
         let stored = self.stored_plan(id, caller).await?;
         let opened_bytes = stored.opened_bytes();
         caller.room.take(opened_bytes * READ_COPIES)?;
@@ -247,7 +247,7 @@ impl PlanCases {
         if let (true, Some(declared)) = (plan.is_approved(), &declared) {
             judge_shown(&shown.changes, declared)?;
         }
-        Ok(PlanInHand {
+        Ok(PlanToApply {
             plan,
             members: shown.members,
             declared,

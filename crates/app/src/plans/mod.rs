@@ -1,7 +1,7 @@
 //! Plans: how they are kept, reviewed, and used by the requests that carry them out.
 
 pub(crate) mod kept_plans;
-pub(crate) mod plan_in_hand;
+pub(crate) mod plan_to_apply;
 pub(crate) mod track_records;
 pub(crate) mod withholding;
 

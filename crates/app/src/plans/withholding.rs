@@ -6,7 +6,7 @@ use ucp_set::left_open;
 
 use crate::Rejection;
 use crate::changes::{ChangeKind, ResourceChange};
-use crate::plans::plan_in_hand::DeclaredPlan;
+use crate::plans::plan_to_apply::DeclaredPlan;
 
 /// The code of the details that name such values.
 const CODE: &str = "Withheld";

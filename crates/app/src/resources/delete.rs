@@ -12,7 +12,7 @@ use crate::ground::refusal::policy_lowered;
 use crate::identifier::{named, told_by};
 use crate::looks::looking::{Outlook, View};
 use crate::operations::intake::{Subject, verdict_of};
-use crate::plans::plan_in_hand::MemberInHand;
+use crate::plans::plan_to_apply::MemberToApply;
 use crate::resources::planned_delete::PlannedDelete;
 use crate::{Caller, Rejection, ResourceCases, Selector, TrackedBy};
 
@@ -174,7 +174,7 @@ impl ResourceCases {
     async fn accept_delete(
         &self,
         subject: Subject,
-        (when_shared, planned): (WhenShared, Option<&MemberInHand>),
+        (when_shared, planned): (WhenShared, Option<&MemberToApply>),
         schema: &Arc<ResourceSchema>,
         caller: &Caller,
     ) -> Result<DeleteOutcome, Rejection> {

@@ -6,7 +6,7 @@ use ucp_access::Right;
 use ucp_look::PlannedMember;
 use ucp_model::{PlanId, ReferenceId, Scope, TypeName};
 
-use crate::plans::plan_in_hand::MemberInHand;
+use crate::plans::plan_to_apply::MemberToApply;
 use crate::{Caller, Rejection, ResourceCases, Selector};
 
 /// The resource that a request deletes by a plan.
@@ -24,7 +24,7 @@ impl ResourceCases {
         &self,
         delete: PlannedDelete<'_>,
         caller: &Caller,
-    ) -> Result<(ReferenceId, MemberInHand), Rejection> {
+    ) -> Result<(ReferenceId, MemberToApply), Rejection> {
         let PlannedDelete {
             plan,
             scope,
@@ -53,7 +53,7 @@ impl ResourceCases {
             (Selector::Parts(parts), None) => parts.is_empty(),
             (Selector::Reference(_), None) => false,
         };
-        let plan = self.plans.plan_in_hand(plan, caller).await?;
+        let plan = self.plans.plan_to_apply(plan, caller).await?;
         let index = plan.the_only(|member| {
             member.put.is_none()
                 && member.scope.is_same_place(scope)
@@ -69,11 +69,11 @@ impl ResourceCases {
         let action = format!("{}/delete", reference.arm_type());
         caller.judge_group(Right::Write, &reference.group, &action)?;
         plan.judge_use(Some(index), self.ground.now())?;
-        let in_hand = MemberInHand {
+        let to_apply = MemberToApply {
             used: plan.used(index),
             member,
             default_tags: BTreeMap::new(),
         };
-        Ok((reference, in_hand))
+        Ok((reference, to_apply))
     }
 }

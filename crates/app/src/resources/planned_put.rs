@@ -13,8 +13,8 @@ use ucp_set::{DeclaredMember, links, resolve};
 
 use crate::looks::looking::{LOOKING_TIME, members};
 use crate::looks::values::{AllSeen, referred_changed, value_of};
-use crate::plans::plan_in_hand::{
-    MemberInHand, PlanInHand, first_other, is_same_declaration, known_by_now,
+use crate::plans::plan_to_apply::{
+    MemberToApply, PlanToApply, first_other, is_same_declaration, known_by_now,
 };
 use crate::{Caller, PlannedPut, PutResource, Rejection, ResourceCases, Room, TrackedBy};
 
@@ -26,8 +26,8 @@ impl ResourceCases {
         asked: PlannedPut,
         put: PutResource,
         caller: &Caller,
-    ) -> Result<(PutResource, MemberInHand), Rejection> {
-        let plan = self.plans.plan_in_hand(asked.id, caller).await?;
+    ) -> Result<(PutResource, MemberToApply), Rejection> {
+        let plan = self.plans.plan_to_apply(asked.id, caller).await?;
         let schema = self.types.schema(&put.scope, &put.type_name).await?;
         let reference = match &put.tracked_by {
             Some(tracked_by) => Some(self.types.reference_id(
@@ -81,7 +81,7 @@ impl ResourceCases {
             alias: None,
         });
         let put = PutResource { tracked_by, ..put };
-        let member = MemberInHand {
+        let member = MemberToApply {
             used,
             member,
             default_tags: declared.default_tags,
@@ -95,7 +95,7 @@ impl ResourceCases {
         &self,
         declared: &DeclaredMember,
         index: usize,
-        plan: &PlanInHand,
+        plan: &PlanToApply,
         room: &Room,
     ) -> Result<Map<String, Value>, Rejection> {
         let Some(resolved) = plan.resolved_of(index) else {
@@ -116,7 +116,7 @@ impl ResourceCases {
     }
 
     /// Returns whether all values of the plan must be those that somebody approves: it is approved, or must be before it is used.
-    async fn is_pinned(&self, plan: &PlanInHand) -> Result<bool, Rejection> {
+    async fn is_pinned(&self, plan: &PlanToApply) -> Result<bool, Rejection> {
         Ok(plan.plan.is_approved()
             || match &plan.plan.group {
                 Some(group) => self.ground.policy_of(group).await?.needs_approval(),
@@ -128,7 +128,7 @@ impl ResourceCases {
     async fn known_properties(
         &self,
         declared: &DeclaredMember,
-        plan: &PlanInHand,
+        plan: &PlanToApply,
         room: &Room,
     ) -> Result<Map<String, Value>, Rejection> {
         match self.referred_now(declared, plan, room).await? {
@@ -144,7 +144,7 @@ impl ResourceCases {
     async fn referred_now(
         &self,
         declared: &DeclaredMember,
-        plan: &PlanInHand,
+        plan: &PlanToApply,
         room: &Room,
     ) -> Result<Value, Rejection> {
         let properties = Value::Object(declared.properties.clone());
@@ -176,7 +176,7 @@ impl ResourceCases {
         &self,
         properties: &Value,
         seen: &AllSeen,
-        plan: &PlanInHand,
+        plan: &PlanToApply,
     ) -> Result<(), Rejection> {
         let referred: BTreeSet<String> = links(properties)
             .iter()

@@ -22,7 +22,7 @@ use crate::identifier::named;
 use crate::looks::looking::{Outlook, View};
 use crate::looks::settling::{TRIES, changes_too_fast, is_same};
 use crate::operations::intake::{Accepted, Subject, verdict_of};
-use crate::plans::plan_in_hand::MemberInHand;
+use crate::plans::plan_to_apply::MemberToApply;
 use crate::{Caller, PutResource, Rejection, ResourceCases, UntrackedAlias};
 
 /// The result of a put so far.
@@ -141,7 +141,7 @@ impl ResourceCases {
     async fn try_put(
         &self,
         put: &PutResource,
-        planned: Option<&MemberInHand>,
+        planned: Option<&MemberToApply>,
         caller: &Caller,
         deadline: Instant,
     ) -> Result<Option<PutOutcome>, Rejection> {
@@ -260,7 +260,7 @@ impl ResourceCases {
     pub(crate) async fn foresee(
         &self,
         put: &PutResource,
-        planned: Option<&MemberInHand>,
+        planned: Option<&MemberToApply>,
         caller: &Caller,
         deadline: Instant,
         purpose: Purpose,
@@ -397,7 +397,7 @@ impl ResourceCases {
     async fn declared(
         &self,
         put: &PutResource,
-        planned: Option<&MemberInHand>,
+        planned: Option<&MemberToApply>,
         caller: &Caller,
         purpose: Purpose,
     ) -> Result<Declared, Rejection> {

@@ -19,7 +19,7 @@ use crate::declaring::Purpose;
 use crate::looks::looking::{LOOKING_TIME, Outlook, View, members};
 use crate::looks::settling::{TRIES, changes_too_fast};
 use crate::plans::kept_plans::{Prepared, READ_COPIES, shown_by};
-use crate::plans::plan_in_hand::DeclaredPlan;
+use crate::plans::plan_to_apply::DeclaredPlan;
 use crate::resources::put::{Foreseen, Prospect};
 use crate::{Caller, PutResource, Rejection, ResourceCases};
 

@@ -10,7 +10,7 @@ mod outcome;
 mod planned;
 mod recorded;
 mod same_resource;
-mod seen;
+mod unchanged;
 mod what_if;
 
 use std::sync::Arc;

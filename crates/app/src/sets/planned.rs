@@ -21,7 +21,7 @@ use crate::declaring::Purpose;
 use crate::ground::sharing::Taken;
 use crate::looks::looking::LOOKING_TIME;
 use crate::looks::values::{LOOKS_AT_ONCE, Referents, referred_changed, value_of};
-use crate::plans::plan_in_hand::{DeclaredPlan, PlanInHand, is_same_declaration};
+use crate::plans::plan_to_apply::{DeclaredPlan, PlanToApply, is_same_declaration};
 use crate::{BeyondRate, Caller, DeclaredSet, Rejection, Room, SetCases};
 
 /// The state that a member of a plan is in.
@@ -46,7 +46,7 @@ impl SetCases {
         admit: impl FnOnce(usize) -> Result<(), BeyondRate>,
     ) -> Result<ApplyOutcome, Rejection> {
         let deadline = Instant::now() + LOOKING_TIME;
-        let plan = self.plans.plan_in_hand(id, caller).await?;
+        let plan = self.plans.plan_to_apply(id, caller).await?;
         let own = plan.plan.group.as_ref();
         if own.is_none_or(|own| own.key() != group.key()) {
             return Err(Rejection::plan_mismatch(
@@ -134,7 +134,7 @@ impl SetCases {
     }
 
     /// Refuses a plan whose changes the policy of another group does not take.
-    async fn judge_policies(&self, plan: &PlanInHand) -> Result<(), Rejection> {
+    async fn judge_policies(&self, plan: &PlanToApply) -> Result<(), Rejection> {
         let judged = plan.members.iter().map(|member| async move {
             let refused = self.resources.unapprovable(Some(member)).await?;
             Ok::<_, Rejection>(refused.map(|failure| Detail {
@@ -155,7 +155,7 @@ impl SetCases {
     /// Compares a plan with what is there now. Returns which of its members could be compared in whole.
     async fn judge_state(
         &self,
-        plan: &PlanInHand,
+        plan: &PlanToApply,
         deadline: Instant,
         room: &Room,
     ) -> Result<Vec<bool>, Rejection> {
@@ -168,7 +168,7 @@ impl SetCases {
     /// them in time.
     async fn judge_members(
         &self,
-        plan: &PlanInHand,
+        plan: &PlanToApply,
         deadline: Instant,
     ) -> Result<Vec<bool>, Rejection> {
         let mut left = plan.members.iter().enumerate();
@@ -210,7 +210,7 @@ impl SetCases {
     /// compared; it is sent as it was planned.
     async fn judge_referred(
         &self,
-        plan: &PlanInHand,
+        plan: &PlanToApply,
         deadline: Instant,
         room: &Room,
     ) -> Result<(), Rejection> {
@@ -359,7 +359,7 @@ fn of(reference: Option<&ReferenceId>, detail: Detail) -> Detail {
 }
 
 /// Returns the set that was planned.
-fn declared(plan: &PlanInHand) -> Result<(Application, Declarations), Rejection> {
+fn declared(plan: &PlanToApply) -> Result<(Application, Declarations), Rejection> {
     match plan.declared()?.clone() {
         DeclaredPlan {
             application: Some(application),

@@ -18,13 +18,13 @@ use ucp_set::{Declarations, Link, Referred, Unresolved, left_open, links, resolv
 
 use super::judged::JudgedSet;
 use super::obstacle::{Obstacle, placed};
-use super::seen::size_of;
+use super::unchanged::size_of;
 use crate::changes::{ChangeGoal, ChangeMember, ChangeReason, GroupChange, applied};
 use crate::declaring::Purpose;
 use crate::looks::looking::{LOOKING_TIME, members};
 use crate::looks::values::LOOKS_AT_ONCE;
 use crate::plans::kept_plans::{Prepared, READ_COPIES, tell_not_kept};
-use crate::plans::plan_in_hand::DeclaredPlan;
+use crate::plans::plan_to_apply::DeclaredPlan;
 use crate::plans::withholding::concerns;
 use crate::resources::what_if::{Foresight, seems_gone, unreadable};
 use crate::{

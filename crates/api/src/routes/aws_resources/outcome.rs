@@ -9,8 +9,8 @@ use ucp_app::{DeleteOutcome, DeleteResource, PutResource};
 
 use ucp_model::Target;
 
+use crate::audit_notes::CameOf;
 use crate::context::RequestContext;
-use crate::noted::CameOf;
 use crate::problem::Problem;
 use crate::replies::Json;
 use crate::state::Api;

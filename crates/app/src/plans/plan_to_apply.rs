@@ -30,7 +30,7 @@ pub(crate) struct DeclaredPlan {
 }
 
 /// A plan that a request is to carry out.
-pub(crate) struct PlanInHand {
+pub(crate) struct PlanToApply {
     pub(crate) plan: KeptPlan,
     pub(crate) members: Vec<PlannedMember>,
     /// What was declared; `None` once it is erased.
@@ -38,14 +38,14 @@ pub(crate) struct PlanInHand {
 }
 
 /// A member of a plan that a request carries out.
-pub(crate) struct MemberInHand {
+pub(crate) struct MemberToApply {
     pub(crate) used: PlanUse,
     pub(crate) member: PlannedMember,
     /// The tags that its put has besides those declared.
     pub(crate) default_tags: BTreeMap<String, String>,
 }
 
-impl MemberInHand {
+impl MemberToApply {
     /// Refuses a look that finds another state than the one that was planned for, or another change to make. `create` is the
     /// plan of what is certainly a create.
     pub(crate) fn judge(
@@ -70,7 +70,7 @@ impl MemberInHand {
     }
 }
 
-impl MemberInHand {
+impl MemberToApply {
     /// Refuses a look of a delete that finds another state. What is gone need not be deleted.
     pub(crate) fn judge_delete(
         &self,
@@ -87,7 +87,7 @@ impl MemberInHand {
     }
 }
 
-impl PlanInHand {
+impl PlanToApply {
     /// Refuses a plan that must not be used any more.
     pub(crate) fn judge_use(&self, member: Option<usize>, now: Timestamp) -> Result<(), Rejection> {
         let judged = self.plan.judge_use(member, now);
@@ -132,7 +132,7 @@ impl PlanInHand {
     }
 }
 
-impl PlanInHand {
+impl PlanToApply {
     /// Returns the index of the only member that is meant.
     pub(crate) fn the_only(
         &self,
