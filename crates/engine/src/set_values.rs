@@ -9,13 +9,16 @@ use ucp_cpu_pool::Undone;
 use ucp_look::{compared_with, contradicted};
 use ucp_model::operation::group::{Child, Refusal};
 use ucp_model::operation::{GroupWork, Kind, Options};
-use ucp_model::{ErrorCode, Failure, Identifier, OperationId, ReferenceId, Target, json};
+use ucp_model::{
+    ErrorCode, Failure, Identifier, OperationId, ReferenceId, Target, Timestamp, json,
+};
 use ucp_schema::{
     Declaration, IdentifierOutcome, MAX_DECLARED_CHARS, ResourceSchema, UnknownType, Violation,
 };
 use ucp_seal::AssociatedData;
 use ucp_set::{
-    Declarations, DeclaredMember, Expression, Link, Referred, Unresolved, links, resolve,
+    Declarations, DeclaredMember, Expression, Link, RecordedReferent, Referent, Referred,
+    Unresolved, links, resolve,
 };
 use ucp_store::{NewResourceWork, Sealed};
 
@@ -30,18 +33,6 @@ pub(crate) const REFERENCES_MAX: usize = 100;
 
 /// What is said of a resource of another group.
 const ELSEWHERE: &str = "a resource of another group";
-
-/// A resource that a declaration refers to.
-struct Found {
-    identifier: Identifier,
-    live: Option<Value>,
-}
-
-impl Found {
-    fn value(&self, link: &Link) -> Option<Value> {
-        link.value_in(&self.identifier, self.live.as_ref())
-    }
-}
 
 /// Why a resource that a declaration refers to cannot be read now.
 struct Unread {
@@ -62,7 +53,7 @@ impl From<Failure> for Unread {
 /// What some references stand for, by their keys.
 #[derive(Default)]
 struct Values {
-    found: BTreeMap<String, Found>,
+    found: BTreeMap<String, Referent>,
     /// Those that are not there, and need not be.
     lost: BTreeSet<String>,
 }
@@ -308,7 +299,7 @@ impl Stepper<'_> {
 
     /// Returns the resource that all of these refer to as it was seen since the set was accepted, or else as AWS shows it
     /// now.
-    async fn found(&mut self, links: &[Link]) -> Result<Result<Found, Unread>, Abandoned> {
+    async fn found(&mut self, links: &[Link]) -> Result<Result<Referent, Unread>, Abandoned> {
         let Some(Link { reference: id, .. }) = links.first() else {
             return Ok(Err(not_declared().into()));
         };
@@ -340,25 +331,18 @@ impl Stepper<'_> {
                 is_missing: true,
             }
         };
-        let Some(reference) = store.get_reference(id).await? else {
-            return Ok(Err(not_there()));
-        };
-        let Some(identifier) = reference.identifier.clone() else {
-            return Ok(Err(not_there()));
-        };
         let accepted_at = self.claimed.operation.header.accepted_at;
-        let is_recent = reference.observed_at.is_some_and(|at| at >= accepted_at);
-        let live = reference.unread_model().cloned();
-        let seen = Found {
-            identifier: identifier.clone(),
-            live: reference.observed,
+        let is_enough = |seen: &Referent, at: Option<Timestamp>| {
+            let is_recent = at.is_some_and(|at| at >= accepted_at);
+            is_recent && links.iter().all(|link| seen.value(link).is_some())
+                || links.iter().all(|link| link.pointer.is_none())
         };
-        if is_recent && links.iter().all(|link| seen.value(link).is_some())
-            || links.iter().all(|link| link.pointer.is_none())
-        {
-            return Ok(Ok(seen));
-        }
-        let schema = types.get(&reference.scope, &reference.id.type_name);
+        let unread = match RecordedReferent::of(store.get_reference(id).await?, is_enough) {
+            RecordedReferent::Nothing => return Ok(Err(not_there())),
+            RecordedReferent::Known(known) => return Ok(Ok(known)),
+            RecordedReferent::Unread(unread) => *unread,
+        };
+        let schema = types.get(&unread.scope, &unread.type_name);
         let lease = &mut self.claimed.lease;
         let schema = match self.turn.call_armed(lease, schema).await? {
             Ok(schema) => schema,
@@ -380,14 +364,11 @@ impl Stepper<'_> {
             }
         };
         if !schema.handlers().read {
-            return Ok(Ok(Found { identifier, live }));
+            return Ok(Ok(unread.without_read(Some(&schema))));
         }
-        let read = cloud.get_resource(&reference.scope, schema.type_name(), &identifier);
+        let read = cloud.get_resource(&unread.scope, schema.type_name(), &unread.identifier);
         Ok(match self.turn.call(lease, read).await? {
-            Ok(description) => Ok(Found {
-                identifier,
-                live: Some(schema.shown(&description.properties)),
-            }),
+            Ok(description) => Ok(unread.with(&description.properties, &schema)),
             Err(fault) => {
                 let mut failure = Failure::from(&fault);
                 // The words of AWS may name the resource.

@@ -20,6 +20,7 @@ mod limits;
 mod link;
 mod names;
 mod path;
+mod referent;
 mod referred;
 mod resolve;
 mod set;
@@ -37,6 +38,7 @@ pub use limits::{
 pub use link::Link;
 pub use names::{Outside, ambiguous};
 pub use path::objection;
+pub use referent::{RecordedReferent, Referent, UnreadReferent};
 pub use referred::Referred;
 pub use resolve::{Unresolved, left_open, links, links_of, resolve, with_unknown};
 pub use set::{Goal, Member, Set};

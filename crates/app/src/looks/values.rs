@@ -6,8 +6,8 @@ use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use serde_json::Value;
 use tokio::time::Instant;
-use ucp_model::{Detail, Identifier, ReferenceId};
-use ucp_set::{Link, links, links_of, visit};
+use ucp_model::{Detail, ReferenceId};
+use ucp_set::{Link, RecordedReferent, Referent, links, links_of, visit};
 
 use crate::in_flight::taken_by;
 use crate::plans::kept_plans::of_earlier_version;
@@ -17,15 +17,8 @@ use crate::{Looks, Rejection, Room};
 /// How many members a request looks at at once.
 pub(crate) const LOOKS_AT_ONCE: usize = 16;
 
-/// A resource that is as declared, or that is referred to.
-#[derive(Clone, Debug)]
-pub(crate) struct Seen {
-    pub(crate) identifier: Identifier,
-    pub(crate) live: Option<Value>,
-}
-
-/// What is seen, by the keys of references.
-pub(crate) type AllSeen = BTreeMap<String, Seen>;
+/// What is referred to, by the keys of references.
+pub(crate) type AllReferents = BTreeMap<String, Referent>;
 
 /// What is referred to outside of a set, by key: each with whether a property of it is meant, and not only its identifier.
 pub(crate) struct Referents(BTreeMap<String, (ReferenceId, bool)>);
@@ -49,9 +42,8 @@ impl Referents {
 }
 
 /// Returns the value of a reference.
-pub(crate) fn value_of(seen: &AllSeen, link: &Link) -> Option<Value> {
-    let Seen { identifier, live } = seen.get(&link.reference.key())?;
-    link.value_in(identifier, live.as_ref())
+pub(crate) fn value_of(seen: &AllReferents, link: &Link) -> Option<Value> {
+    seen.get(&link.reference.key())?.value(link)
 }
 
 impl Looks {
@@ -61,7 +53,7 @@ impl Looks {
         value: &Value,
         deadline: Instant,
         room: &Room,
-    ) -> Result<AllSeen, Rejection> {
+    ) -> Result<AllReferents, Rejection> {
         let outside = Referents::of([value].into_iter(), &BTreeSet::new());
         self.seen_outside(outside, deadline, room).await
     }
@@ -72,8 +64,8 @@ impl Looks {
         Referents(outside): Referents,
         deadline: Instant,
         room: &Room,
-    ) -> Result<AllSeen, Rejection> {
-        let mut seen = AllSeen::new();
+    ) -> Result<AllReferents, Rejection> {
+        let mut seen = AllReferents::new();
         let mut left = outside.into_iter();
         let mut reads = FuturesUnordered::new();
         loop {
@@ -100,42 +92,37 @@ impl Looks {
         id: &ReferenceId,
         needs_live: bool,
         deadline: Instant,
-    ) -> Result<Option<Seen>, Rejection> {
-        let Some(reference) = self.ground.store.get_reference(id).await? else {
-            return Ok(None);
+    ) -> Result<Option<Referent>, Rejection> {
+        let reference = self.ground.store.get_reference(id).await?;
+        let unread = match RecordedReferent::of(reference, |_, _| !needs_live) {
+            RecordedReferent::Nothing => return Ok(None),
+            // Its identifier is meant.
+            RecordedReferent::Known(known) => {
+                return Ok(Some(Referent {
+                    live: None,
+                    ..known
+                }));
+            }
+            RecordedReferent::Unread(unread) => *unread,
         };
-        let Some(identifier) = reference.identifier.clone() else {
-            return Ok(None);
-        };
-        let unread = Seen {
-            identifier: identifier.clone(),
-            live: None,
-        };
-        if !needs_live || Instant::now() >= deadline {
-            return Ok(Some(unread));
+        if Instant::now() >= deadline {
+            return Ok(Some(unread.without_read(None)));
         }
-        let schema = self
-            .types
-            .recorded_schema(&reference.scope, &id.type_name)
-            .await;
-        let Ok(schema) = schema else {
-            return Ok(Some(unread));
+        let schema = self.types.recorded_schema(&unread.scope, &unread.type_name);
+        let Ok(schema) = schema.await else {
+            return Ok(Some(unread.without_read(None)));
         };
         if !schema.handlers().read {
-            let live = reference.unread_model().cloned();
-            return Ok(Some(Seen { identifier, live }));
+            return Ok(Some(unread.without_read(Some(&schema))));
         }
         let read = self
             .live
-            .read(&reference.scope, schema.type_name(), &identifier);
-        Ok(match tokio::time::timeout_at(deadline, read).await {
-            Ok(Ok(description)) => Some(Seen {
-                identifier,
-                live: Some(schema.shown(&description.properties)),
-            }),
+            .read(&unread.scope, schema.type_name(), &unread.identifier);
+        Ok(Some(match tokio::time::timeout_at(deadline, read).await {
+            Ok(Ok(description)) => unread.with(&description.properties, &schema),
             // A worker reads it again.
-            Ok(Err(_)) | Err(_) => Some(unread),
-        })
+            Ok(Err(_)) | Err(_) => unread.without_read(None),
+        }))
     }
 }
 
@@ -145,7 +132,7 @@ impl PlanToApply {
     pub(crate) fn first_changed(
         &self,
         properties: &Value,
-        seen: &AllSeen,
+        seen: &AllReferents,
     ) -> Result<Option<String>, Rejection> {
         let declarations = &self.declared()?.declarations;
         let own = self.members.iter().filter_map(|it| it.reference.as_ref());

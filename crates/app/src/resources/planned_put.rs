@@ -12,7 +12,7 @@ use ucp_schema::holds_unknown;
 use ucp_set::{DeclaredMember, links, resolve};
 
 use crate::looks::looking::{LOOKING_TIME, members};
-use crate::looks::values::{AllSeen, referred_changed, value_of};
+use crate::looks::values::{AllReferents, referred_changed, value_of};
 use crate::plans::plan_to_apply::{
     MemberToApply, PlanToApply, first_other, is_same_declaration, known_by_now,
 };
@@ -175,7 +175,7 @@ impl ResourceCases {
     async fn judge_made(
         &self,
         properties: &Value,
-        seen: &AllSeen,
+        seen: &AllReferents,
         plan: &PlanToApply,
     ) -> Result<(), Rejection> {
         let referred: BTreeSet<String> = links(properties)

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use ucp_model::operation::{OnShared, ResourceWork};
 use ucp_model::{Failure, GroupId, Reference, Target, json, pointer};
-use ucp_set::{Link, Referred, resolve};
+use ucp_set::{Link, Referent, Referred, resolve};
 use ucp_store::rules::takes_away;
 
 use super::judged::JudgedSet;
@@ -18,7 +18,7 @@ use crate::declaring::Purpose;
 use crate::ground::sharing::Taken;
 use crate::looks::looking::Outlook;
 use crate::looks::settling::Nothing;
-use crate::looks::values::{AllSeen, LOOKS_AT_ONCE, Referents, Seen, value_of};
+use crate::looks::values::{AllReferents, LOOKS_AT_ONCE, Referents, value_of};
 use crate::resources::put::Prospect;
 use crate::{Caller, PutResource, Rejection, Room, SetCases};
 
@@ -28,7 +28,7 @@ const REFERRED_COPIES: usize = 4;
 /// What a look at a member has shown.
 enum Shown {
     /// It is as declared.
-    Unchanged(Seen, Box<Nothing>),
+    Unchanged(Referent, Box<Nothing>),
     /// It would be changed, which the policy of another group does not take.
     Refused(Failure),
     /// Its AWS resource, which has this key, would be deleted or replaced, unless others stand for it.
@@ -47,7 +47,7 @@ impl SetCases {
         judged: &JudgedSet,
         caller: &Caller,
         deadline: Instant,
-    ) -> Result<(Vec<bool>, AllSeen), Rejection> {
+    ) -> Result<(Vec<bool>, AllReferents), Rejection> {
         let JudgedSet {
             members, recorded, ..
         } = judged;
@@ -180,7 +180,7 @@ impl SetCases {
         };
         let work = nothing.work().resource();
         let found = work.and_then(|work| {
-            Some(Seen {
+            Some(Referent {
                 identifier: work.identifier.clone()?,
                 live: work.result.clone(),
             })
@@ -226,7 +226,7 @@ impl SetCases {
         outputs: &Map<String, Value>,
         deadline: Instant,
         room: &Room,
-    ) -> Result<AllSeen, Rejection> {
+    ) -> Result<AllReferents, Rejection> {
         let pool = &self.ground.pool;
         let outside = || {
             let puts = judged.members.iter().filter_map(ChangeMember::put);
@@ -247,7 +247,7 @@ impl SetCases {
 fn judge_referred(
     members: &[ChangeMember],
     recorded: &BTreeMap<String, Reference>,
-    seen: &AllSeen,
+    seen: &AllReferents,
     room: &Room,
 ) -> Result<(), Rejection> {
     let puts = members
@@ -306,7 +306,7 @@ pub(super) fn size_of(value: Option<Value>) -> usize {
 }
 
 /// Returns the put with the values that it refers to, if all of them are known.
-fn resolved(put: &PutResource, seen: &AllSeen) -> Option<PutResource> {
+fn resolved(put: &PutResource, seen: &AllReferents) -> Option<PutResource> {
     let properties = Value::Object(put.properties.clone());
     match resolve(&properties, |link| value_of(seen, link)) {
         Ok(Value::Object(properties)) => Some(PutResource {
