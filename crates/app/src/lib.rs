@@ -1,6 +1,6 @@
-//! The use cases: one function for each kind of request.
+//! The use cases, a method for each kind of request, in rooms: [`App`] has those that fronts call as fields.
 //!
-//! Handlers call these functions and nothing else. They validate the request and look at the resource. Only if something
+//! Handlers call these methods and nothing else. They validate the request and look at the resource. Only if something
 //! is to be done, or the look does not show what, do they claim the alias and record an operation. They see AWS only
 //! through [`LiveReader`]: every change is an operation that the engine carries out.
 
