@@ -88,6 +88,7 @@ pub(crate) async fn answered(
             .instrument(span.clone())
         };
         if is_write {
+            // It is recorded although its client hangs up.
             tokio::spawn(replying)
                 .await
                 .unwrap_or_else(|_| Problem::internal().into_response())

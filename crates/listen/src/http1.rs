@@ -42,6 +42,7 @@ pub(crate) async fn over_http1<I, S, B>(
 {
     let placed = service_fn(|mut request: Request<Incoming>| {
         let place = if is_chunked_alone(request.headers()) {
+            // What the client has left before goes on.
             (visit.places.take()).ok_or((limits.refusal, Unserved::TooManyRequests))
         } else {
             Err((ENCODED, Unserved::Head))

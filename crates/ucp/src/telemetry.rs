@@ -99,6 +99,7 @@ impl<W: Write> Write for Escaping<W> {
         let mut escaped = String::with_capacity(line.len() + 16);
         for letter in line.chars() {
             if changes(letter) {
+                // None of them needs two.
                 write!(escaped, "\\u{:04x}", u32::from(letter)).map_err(io::Error::other)?
             } else {
                 escaped.push(letter)

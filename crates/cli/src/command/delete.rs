@@ -93,6 +93,7 @@ async fn delete(
     };
     let reply = client.delete(&path).await;
     let reply = if id.is_group() {
+        // No plan deletes a group.
         reply?
     } else {
         reply.map_err(advised)?

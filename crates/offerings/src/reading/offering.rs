@@ -150,6 +150,7 @@ impl File<'_> {
                 if is_complete {
                     plans::parameters(plan, &wide, &self.patterns, problems)
                 } else {
+                    // What is wrong with a parameter is told once.
                     (Parameters::default(), Parameters::default())
                 }
             })
